@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := podium-results/quickstart
 
-.PHONY: demo docs test test-clusters test-rest check style types format benchmark clean
+.PHONY: demo docs test test-clusters test-rest test-ray-range check style types format benchmark clean
 
 demo: .venv/installed
 	$(BIN)/podium run studies/quickstart.yaml
@@ -28,6 +28,11 @@ test: style
 
 test-clusters: .venv/installed-dev
 	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "ray and not soak" \
+		$$(grep -rl --include='test_*.py' 'mark\.ray' tests | LC_ALL=C sort)
+
+# The same with the oldest Ray that podium takes, in an environment of its own.
+test-ray-range: .venv-oldest-ray/installed
+	$(TEST_ENVIRONMENT) .venv-oldest-ray/bin/pytest -m "ray and not soak" \
 		$$(grep -rl --include='test_*.py' 'mark\.ray' tests | LC_ALL=C sort)
 
 # In the order of files, so that most fixtures are made once; and no core idles at the end.
@@ -58,7 +63,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.verdict_rates
 
 clean:
-	rm -rf .venv build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-oldest-ray build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,3 +79,10 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[cpu,dev]'
 	touch .venv/installed $@
+
+.venv-oldest-ray/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-oldest-ray
+	grep -v '^ray==' constraints.txt > .venv-oldest-ray/constraints.txt
+	.venv-oldest-ray/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint .venv-oldest-ray/constraints.txt --editable '.[cpu,dev]' 'ray[tune]==2.55.*'
+	touch $@

@@ -33,17 +33,17 @@ from unittest.mock import patch
 
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
-from orchestrator.results.records.journal import Journal
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import Console, run_study
-from orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
-from orchestrator.search_samplers.sampler_names import SamplerName
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Study
-from orchestrator.study_validation.load_study import load_study
-from orchestrator.trials.recorder import TrialRecorder
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
+from podium.orchestrator.results.records.journal import Journal
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
+from podium.orchestrator.search_samplers.sampler_names import SamplerName
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.trials.recorder import TrialRecorder
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended, Message
 
 T = TypeVar("T")
 _Told = Sequence[Message] | Loss  # what a slot says at a time

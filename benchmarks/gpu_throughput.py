@@ -32,19 +32,19 @@ from PIL import Image
 from torch import Tensor, nn
 
 from benchmarks.interleaved import print_header
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.device_batches import DeviceBatches
-from trainables.batches.image_batches import ImageBatches
-from trainables.batches.labelled_images import LabelledImages
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import resized
-from trainables.loss_composition.make_criterion import make_criterion
-from trainables.network.embedder import Embedder
-from trainables.network.network import Network
-from trainables.registry import load
-from trainables.reproducibility import reproducible
-from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.trainer import Trainer
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.device_batches import DeviceBatches
+from podium.trainables.batches.image_batches import ImageBatches
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.file_caches.resized_images import resized
+from podium.trainables.loss_composition.make_criterion import make_criterion
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.network import Network
+from podium.trainables.registry import load
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.training_loop.trainer import Trainer
 
 WAYS = ("tensors", "host", "device", "plain")
 IMAGES_OF_A_CLASS = 10

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
 from benchmarks.twins import twin_module, twin_names
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Loss
-from trainables.registry import load, names
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.registry import load, names
 
 BATCH_SIZES = (100, 180)
 NUM_CLASSES = (100, 11318)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.reader import Reader
 
 
 def main() -> None:

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 # isort: off
-from orchestrator.study.resource_demand import Demand
-from orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Ray's environment
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor  # first: sets Ray's environment
 from ray import tune
 # isort: on
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import Console, run_study
-from orchestrator.scheduling.study_scheduler import StudyScheduler
-from orchestrator.study.study import (
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
+from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
@@ -35,13 +35,13 @@ from orchestrator.study.study import (
     StudyLoss,
     StudyTraining,
 )
-from trainables.settings.trial_settings import (
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial_reports import EpochReport, Score, TestReport
+from podium.trainables.trial_reports import EpochReport, Score, TestReport
 
 _ONE_CPU = Demand(cpus=1.0, gpus=0.0)
 

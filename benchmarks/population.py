@@ -25,19 +25,19 @@ import torch
 import podium
 from benchmarks.interleaved import print_header
 from benchmarks.twins import twin_module, twin_names
-from orchestrator.results.trial_files.reader import Reader
-from trainables.device import trial_device
-from trainables.population.run_population import Population
-from trainables.registry import load, names
-from trainables.settings.population_agreement import why_alone
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.trainables.device import trial_device
+from podium.trainables.population.run_population import Population
+from podium.trainables.registry import load, names
+from podium.trainables.settings.population_agreement import why_alone
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial.run_trial import run_trial
+from podium.trainables.trial.run_trial import run_trial
 
 NOT_HERE = {"label_distances", "several_views", "class_text"}  # of vectors with classes alone
 CLASSES, IMAGES = 100, 30  # half of the classes are for testing, a fifth of the others validates

@@ -27,9 +27,9 @@ from benchmarks.synthetic_embeddings import (
     full_product,
     with_peak_memory,
 )
-from trainables.metrics import _negatives
-from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
-from trainables.metrics.recall_at_k import recall_scores
+from podium.trainables.metrics import _negatives
+from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from podium.trainables.metrics.recall_at_k import recall_scores
 
 KS = (1, 2, 4, 8, 10, 100, 1000)
 OURS = "first positive rank, every K"

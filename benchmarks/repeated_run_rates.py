@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.tournament.medals import medals
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.table_tournament import hold_by_rules
-from analysis.typed_tables.score_table import ScoreTable
-from orchestrator.results.records.tournament_rules import TournamentRules
+from podium.analysis.tournament.medals import medals
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.table_tournament import hold_by_rules
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 _GAIN_POINTS = 1.5
 _RULES = TournamentRules(question="these_blocks")

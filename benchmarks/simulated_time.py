@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from orchestrator.executors.job_groups import JobGroups
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import Console, run_study
-from orchestrator.scheduling.executor_interface import NoJob, Scheduler
-from orchestrator.scheduling.study_scheduler import StudyScheduler
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Study
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import EpochReport, Score, TestReport
+from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
+from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended, Message
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import EpochReport, Score, TestReport
 
 _Messages = Iterator[tuple[float, float, Message]]
 

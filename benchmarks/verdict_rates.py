@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.tournament.medals import medals
-from analysis.tournament.rank_bootstrap import bootstrap_ranks
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament import Tournament, hold_tournament
+from podium.analysis.tournament.medals import medals
+from podium.analysis.tournament.rank_bootstrap import bootstrap_ranks
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.tournament import Tournament, hold_tournament
 
 _BY = ("dataset", "backbone", "embedding_dim")
 _POINTS = 1.5  # standard deviation of what a loss gains on a block

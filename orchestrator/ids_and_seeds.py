@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainables.settings.training_settings import HyperparameterValue
-from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
+from podium.trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.

@@ -6,10 +6,7 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from podium.own_packages import find_first
-
 if TYPE_CHECKING:
-    from orchestrator.scheduling.study_events import Event as Event
     from podium.api.answer import Answer as Answer
     from podium.api.best import BestConfig as BestConfig
     from podium.api.compare import Comparison as Comparison
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
     from podium.api.study import load as load
     from podium.api.tournament import rank as rank
     from podium.errors import PodiumError as PodiumError
+    from podium.orchestrator.scheduling.study_events import Event as Event
     from podium.stop_signals import Interrupted as Interrupted
 
 __version__ = "0.1.0"
@@ -29,7 +27,7 @@ _MODULES = {
     "Answer": "podium.api.answer",
     "BestConfig": "podium.api.best",
     "Comparison": "podium.api.compare",
-    "Event": "orchestrator.scheduling.study_events",
+    "Event": "podium.orchestrator.scheduling.study_events",
     "Interrupted": "podium.stop_signals",
     "PodiumError": "podium.errors",
     "Results": "podium.api.results",
@@ -41,8 +39,6 @@ _MODULES = {
 }
 
 __all__ = sorted(_MODULES)
-
-find_first()
 
 
 def __getattr__(name: str) -> object:

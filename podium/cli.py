@@ -12,10 +12,10 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.redaction import redacted
-from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.option_groups import field_by_field
 from podium.errors import PodiumError, StoreError
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.results.storage.printable_text import one_line
 from podium.stop_signals import AGAIN, INTERRUPTED, Interrupted, Stopped, StopSignals
 from podium.terminal.printing import print_in_any_encoding, say
 

@@ -6,10 +6,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from podium.errors import PodiumError
-from trainables.dataset_interface.class_splits import refuse_too_few_classes
-from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
-from trainables.dataset_readers.image_list import ImageList
-from trainables.dataset_readers.read_images import READERS, read_images
+from podium.trainables.dataset_interface.class_splits import refuse_too_few_classes
+from podium.trainables.dataset_readers.image_checks import (
+    TINY,
+    ImageCheck,
+    RoleCheck,
+    check_images,
+)
+from podium.trainables.dataset_readers.image_list import ImageList
+from podium.trainables.dataset_readers.read_images import READERS, read_images
 
 _FIXED_FROM = 40  # training classes from which one split validates enough of them
 _MOST_FOLDS = 5

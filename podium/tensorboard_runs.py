@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from orchestrator.results.storage.files import put
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.storage.files import put
+from podium.orchestrator.results.trial_files.reader import Reader
 
 if TYPE_CHECKING:
     from tensorboardX.proto.summary_pb2 import Summary

@@ -1,6 +1,6 @@
 """What is searched of composed losses besides the hyperparameters of their terms."""
 
-from search_spaces.parameters import Int, Real
+from podium.search_spaces.parameters import Int, Real
 
 MEMORY_SPACE = {"memory_weight": Real(0.1, 10.0, log=True)}
 WEIGHT_SPACE = {"weight": Real(0.01, 100.0, log=True)}

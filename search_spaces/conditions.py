@@ -1,6 +1,6 @@
 """When something of a loss exists: only while another hyperparameter has certain values."""
 
-from search_spaces.parameters import Condition
+from podium.search_spaces.parameters import Condition
 
 _BOUNDARY_IS_TRAINED = Condition("learn_beta", values=(True,))
 _SEVERAL_CENTRES = Condition("centres", above=1)

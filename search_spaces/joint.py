@@ -3,7 +3,7 @@
 A loss without a row is searched over what its class states as ``search_space``, if anything.
 """
 
-from search_spaces.parameters import Choice, Every, Int, Ranges, Real
+from podium.search_spaces.parameters import Choice, Every, Int, Ranges, Real
 
 JOINT: dict[str, Ranges] = {
     "angular": {"angle_degrees": Real(30.0, 55.0), "form": Every()},

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from search_spaces.joint import JOINT
-from search_spaces.parameters import Ranges
-from search_spaces.psomas2020 import PSOMAS2020
-from search_spaces.reality_check import REALITY_CHECK
+from podium.search_spaces.joint import JOINT
+from podium.search_spaces.parameters import Ranges
+from podium.search_spaces.psomas2020 import PSOMAS2020
+from podium.search_spaces.reality_check import REALITY_CHECK
 
 NAMED_SPACES: Mapping[str, Mapping[str, Ranges]] = {
     "joint": JOINT,

@@ -1,6 +1,6 @@
 """The space `psomas2020`: table 15 of Psomas 2020, Metric Learning: A Deep Dive."""
 
-from search_spaces.parameters import Ranges, Real
+from podium.search_spaces.parameters import Ranges, Real
 
 _TABLE = "thesis table 15"
 

@@ -1,6 +1,6 @@
 """The space `reality_check`: searches of Musgrave et al. 2020, A Metric Learning Reality Check."""
 
-from search_spaces.parameters import Int, Ranges, Real
+from podium.search_spaces.parameters import Int, Ranges, Real
 
 _SOURCE = "reality check (MLRC)"
 

@@ -1,6 +1,6 @@
 """Hyperparameters of the training recipe that a study may search besides those of the loss."""
 
-from search_spaces.parameters import Int, Published, Real
+from podium.search_spaces.parameters import Int, Published, Real
 
 # Of the loss's own parameters: without effect on a loss that has none.
 PROXY_PARAMETERS = ("proxy_learning_rate", "proxy_weight_decay")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
 from tests.browser import chromium
 from tests.object_store import (
     azure_container,

@@ -46,6 +46,12 @@ def modules() -> dict[str, Module]:
     return {name: _read(name, file, frozenset(files)) for name, file in sorted(files.items())}
 
 
+def as_in_tree(name: str) -> str:
+    """``analysis.scores`` for ``podium.analysis.scores``: a module is named by its place here."""
+    inner = name.removeprefix("podium.")
+    return inner if inner.partition(".")[0] in PACKAGES else name
+
+
 def _dotted(file: Path) -> str:
     parts = file.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -77,8 +83,8 @@ def _imported(nodes: Iterator[ast.AST], ours: frozenset[str]) -> Iterator[str]:
     """Dotted names; ``from a import b`` is ``a.b`` if that is a module of ours."""
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from (as_in_tree(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in ours else node.module
+                inner = as_in_tree(f"{node.module}.{alias.name}")
+                yield inner if inner in ours else as_in_tree(node.module)

@@ -26,8 +26,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from orchestrator.results.storage import object_store
-from orchestrator.results.storage.locations import Place, parse_place
+from podium.orchestrator.results.storage import object_store
+from podium.orchestrator.results.storage.locations import Place, parse_place
 
 KEY, SECRET = "AKIAPODIUMTESTS", "the/Secret+of-podiums-tests"
 SLOW_DOWN = (

@@ -22,7 +22,6 @@ LOOKED_FOR_BY_NAME = {
     "analysis.page.scripts",
     "analysis.hypothesis_tests.sign_flip_test",
     "analysis.protocols.default_tuned_refit",
-    "analysis.protocols.costs",
     "analysis.scores.epoch_optimism",
     "analysis.study_results.nearest_images",
     "analysis.typed_tables.latex_tables",
@@ -76,7 +75,7 @@ ROOMS: dict[str, set[str]] = {
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "podium/api", "podium/arguments", "podium/errors",
-        "podium/own_packages", "podium/stop_signals", "podium/terminal",
+        "podium/stop_signals", "podium/terminal",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 12
@@ -93,9 +92,10 @@ ROOMS: dict[str, set[str]] = {
     },
     # 11
     "podium/comparison": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/report",
-        "analysis/study_results", "analysis/tournament", "orchestrator/results/records",
-        "orchestrator/study", "podium/errors", "podium/terminal", "trainables",
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/page",
+        "analysis/report", "analysis/study_results", "analysis/tournament",
+        "orchestrator/results/records", "orchestrator/study", "podium/errors", "podium/terminal",
+        "trainables",
         "trainables/dataset_interface", "trainables/settings",
     },
     # 10
@@ -120,9 +120,6 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/worker", "podium/errors", "podium/terminal",
     },
     # 9
-    "analysis/page": {
-        "analysis", "analysis/figures", "analysis/tournament", "orchestrator/results/storage",
-    },
     "orchestrator/verify": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
@@ -130,7 +127,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables", "trainables/dataset_interface", "trainables/trial",
     },
     "podium/terminal": {
-        "analysis", "analysis/hyperparameters", "analysis/protocols",
+        "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
         "analysis/scores", "analysis/tournament", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
@@ -138,21 +135,19 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker", "podium/errors", "podium/own_packages",
+        "orchestrator/worker", "podium/errors",
     },
     # 8
-    "analysis/figures": set(),
     "analysis/study_results": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
-        "analysis/selection", "analysis/tournament", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
-        "podium/kept_files",
+        "analysis/tournament", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "podium/errors", "podium/kept_files",
     },
     "orchestrator/results_tools": {
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/errors", "search_spaces", "trainables/file_caches",
+        "podium/errors", "trainables/file_caches",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
@@ -174,13 +169,8 @@ ROOMS: dict[str, set[str]] = {
     },
     # 7
     "analysis/hyperparameters": {
-        "analysis", "analysis/estimates", "analysis/selection", "orchestrator/results/records",
+        "analysis", "analysis/estimates", "analysis/protocols", "orchestrator/results/records",
         "orchestrator/results/trial_files",
-    },
-    "analysis/protocols": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
-        "analysis/selection", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/planning": {
         "orchestrator/results/records", "orchestrator/results/storage",
@@ -203,9 +193,10 @@ ROOMS: dict[str, set[str]] = {
         "trainables/training_loop", "trainables/trial",
     },
     # 6
-    "analysis/selection": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
-        "orchestrator/results/records", "podium/errors",
+    "analysis/protocols": {
+        "analysis", "analysis/estimates", "analysis/figures", "analysis/hypothesis_tests",
+        "analysis/page", "analysis/scores", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/study_parser": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
@@ -225,6 +216,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/saved_models", "trainables/settings", "trainables/training_loop",
     },
     # 5
+    "analysis/page": {
+        "analysis", "analysis/figures", "analysis/tournament", "orchestrator/results/storage",
+    },
     "analysis/scores": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
@@ -297,8 +291,8 @@ ROOMS: dict[str, set[str]] = {
     # 0
     "analysis": set(),
     "analysis/estimates": set(),
+    "analysis/figures": set(),
     "orchestrator/results": set(),
     "podium/errors": set(),
-    "podium/own_packages": set(),
     "search_spaces": set(),
 }

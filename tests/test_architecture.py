@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.module_graph import PACKAGES, ROOT, modules
+from tests.module_graph import PACKAGES, ROOT, as_in_tree, modules
 from tests.rooms import CATALOGUES, LOOKED_FOR_BY_NAME, MAX_FILES, ROOMS
 
 MAX_LINES = 500
@@ -15,12 +15,11 @@ MAX_LINES = 500
 WHOLE_LINES = 120
 
 # Parts of packages that count as packages of their own here.
-PARTS = ("orchestrator.results", "podium.errors", "podium.kept_files", "podium.own_packages")
+PARTS = ("orchestrator.results", "podium.errors", "podium.kept_files")
 
 # Package -> what else of ours it may import.
 ARROWS = {
     "podium.errors": set(),
-    "podium.own_packages": set(),
     "podium.kept_files": {"podium.errors"},
     "search_spaces": set(),
     "trainables": {"podium.errors", "podium.kept_files"},
@@ -39,7 +38,6 @@ FORBIDDEN = {
     "analysis": {"torch", "ray", "optuna"},
     "podium": set(),
     "podium.errors": set(),
-    "podium.own_packages": set(),
     "podium.kept_files": {"torch"},
 }
 
@@ -171,28 +169,39 @@ def test_no_file_is_longer_than_it_can_be_read(folder):
 @pytest.mark.parametrize("folder", ["tests", "benchmarks", "docs"])
 def test_what_is_imported_from_the_packages_is_there(folder):
     wrong = [
-        f"{file.relative_to(ROOT)}: {node.module}.{alias.name}"
+        f"{file.relative_to(ROOT)}: {module}.{alias.name}"
         for file in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in PACKAGES
+        for node, module in _imports(ast.parse(file.read_text(encoding="utf-8")))
         for alias in node.names
-        if f"{node.module}.{alias.name}" not in modules()
-        and (
-            node.module not in modules()
-            or alias.name not in modules()[node.module].defined_names()
-        )
+        if as_in_tree(f"{module}.{alias.name}") not in modules()
+        and (module not in modules() or alias.name not in modules()[module].defined_names())
     ]
     assert wrong == []
 
 
+def _imports(tree):
+    """Every ``from`` that imports of ours, and what it imports from, by its place in the tree."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "podium":
+            yield node, as_in_tree(node.module)
+
+
+@pytest.mark.parametrize("folder", [*PACKAGES, "tests", "benchmarks", "docs"])
+def test_whatever_is_imported_of_podium_is_imported_by_that_name(folder):
+    """The folders at the top are copies to Python, whose classes would be others."""
+    others = "|".join(name for name in PACKAGES if name != "podium")
+    bare = re.compile(rf"^\s*(from|import) ({others})\b", re.MULTILINE)
+    files = (ROOT / folder).rglob("*.py")
+    assert [file for file in files if bare.search(file.read_text(encoding="utf-8"))] == []
+
+
 def test_private_names_stay_in_their_module():
     shared = [
-        f"{name}: {node.module}.{alias.name}"
+        f"{name}: {origin}.{alias.name}"
         for name, module in modules().items()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in PACKAGES
+        for node, origin in _imports(module.tree)
         for alias in node.names
-        if alias.name.startswith("_") and f"{node.module}.{alias.name}" not in modules()
+        if alias.name.startswith("_") and f"{origin}.{alias.name}" not in modules()
     ]
     assert shared == []
 

@@ -3,8 +3,8 @@
 TrialInputError (a PodiumError)   data set, protocol, hyperparameters or settings are unusable
 DataError (a TrialInputError)     the data set is: no hyperparameter can be at fault
 CheckpointError (a ValueError)    a checkpoint to resume from is damaged or of another trial
-Diverged                          loss, gradient or embedding is not finite
-Collapsed                         all embeddings are the same
+Diverged (a PodiumError)          loss, gradient or embedding is not finite
+Collapsed (a PodiumError)         all embeddings are the same
 """
 
 import difflib
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from podium.errors import PodiumError
-from trainables.other_names import usual_name
+from podium.trainables.other_names import usual_name
 
 
 class TrialInputError(PodiumError, ValueError):
@@ -27,8 +27,10 @@ class CheckpointError(ValueError):
     """The bytes are no checkpoint, are damaged, or are of another trial."""
 
 
-class _TrainingFailure(Exception):
+class _TrainingFailure(PodiumError):
     """Training cannot continue; holds the fold and epoch it had reached."""
+
+    exit_code = 1
 
     def __init__(self, what: str, fold: int, epoch: int) -> None:
         super().__init__(what, fold, epoch)

@@ -21,11 +21,10 @@ from importlib import metadata
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
-from trainables.errors import TrialInputError
-from trainables.loss_files import file_of, source_of
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_files import file_of, source_of
 
 _HOME = Path(__file__).parents[1]
-_PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _CODE = tuple(suffix for suffix in all_suffixes() if suffix != ".pyc")
 
@@ -68,7 +67,7 @@ def foreign_code(import_path: str) -> ForeignCode | None:
     if found is None:
         hint = ": pip install 'podium[timm]'" if module == "timm" else " on the Python path"
         raise TrialInputError(f"{import_path}: there is no file of a module {module}{hint}")
-    if _is_of_podium(found):
+    if found.is_relative_to(_HOME):
         return None
     packages = _installed_package(top, found)
     return ForeignCode(packages=packages, sources={} if packages else _own_sources([module], top))
@@ -123,11 +122,7 @@ def _file_of(module: str) -> Path | None:
 def _is_own(file: Path, *, is_named: bool) -> bool:
     if {"site-packages", "dist-packages"} & set(file.parts):
         return is_named
-    return not _is_of_podium(file) and not file.is_relative_to(_STANDARD_LIBRARY)
-
-
-def _is_of_podium(file: Path) -> bool:
-    return any(file.is_relative_to(_HOME / name) for name in _PACKAGES)
+    return not any(map(file.is_relative_to, (_HOME, _STANDARD_LIBRARY)))
 
 
 def _imported(data: bytes, package: str) -> Iterator[str]:

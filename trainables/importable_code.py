@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from trainables.errors import TrialInputError, unknown_name
-from trainables.loss_files import file_of, source_of
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.loss_files import file_of, source_of
 
 _reading: list[str] = []  # the outermost first; of all threads, since readers may use some
 

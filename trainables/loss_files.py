@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 _MOST_BYTES = 2**20
 _TERM = re.compile(

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from trainables.errors import unknown_name
+from podium.trainables.errors import unknown_name
 
 _KINDS = {
     "backbones": "backbone",
@@ -37,7 +37,7 @@ def load(package: str, name: str) -> type[Any]:
         TrialInputError: there is no such entry; the message has the nearest names and all names.
     """
     classes = _known(package, name)
-    module = importlib.import_module(f"trainables.{package}.{name}")
+    module = importlib.import_module(f"podium.trainables.{package}.{name}")
     loaded: type[Any] = getattr(module, classes[name])
     return loaded
 

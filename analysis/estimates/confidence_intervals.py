@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import t_quantile
+from podium.analysis.estimates.distributions import t_quantile
 
 CONFIDENCE = 0.95
 """Level of all intervals."""
@@ -72,10 +72,13 @@ def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Int
         values: at least one finite value, such as the gain in each block.
         groups: group of each value.
     """
-    names = list(dict.fromkeys(groups))
+    names = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     if len(names) == len(values):
         return t_interval(values)
-    array, of_group = np.asarray(values, dtype=np.float64), np.array([*map(names.index, groups)])
+    array, of_group = (
+        np.asarray(values, dtype=np.float64),
+        np.array([names[group] for group in groups]),
+    )
     mean = float(array.mean())
     if len(names) == 1:
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, Floats, cdf, grid, pdf
+from podium.analysis.estimates.normal_distribution import REACH, Floats, cdf, grid, pdf
 
 # Two-sided 5 %: scores that differ by so many standard errors are significantly different.
 _TWO_SIDED = 1.959964

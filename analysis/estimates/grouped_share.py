@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.confidence_intervals import t_reach
 
 FEWEST_GROUPS = 5
 """Fewer groups scatter too little by chance, too often, for an interval."""

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, cdf, grid
+from podium.analysis.estimates.normal_distribution import REACH, cdf, grid
 
 _LOG_REACH = 14.0  # of the logarithm of s / sigma, downwards, with 1 degree of freedom
 _CHI_POINTS = 400

@@ -3,7 +3,7 @@
 import math
 from statistics import NormalDist
 
-from analysis.estimates.confidence_intervals import CONFIDENCE, Interval
+from podium.analysis.estimates.confidence_intervals import CONFIDENCE, Interval
 
 
 def wilson_interval(successes: float, num: float) -> Interval:

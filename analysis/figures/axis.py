@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from analysis.figures.plot import rounded
+from podium.analysis.figures.plot import rounded
 
 _FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 

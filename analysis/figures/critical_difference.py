@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.plot import Plot, rounded
+from podium.analysis.figures.plot import Plot, rounded
 
 
 def critical_difference_plot(

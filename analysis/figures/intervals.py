@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.estimate import Estimate
-from analysis.figures.plot import Plot, rounded
-from analysis.figures.series import Series
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.plot import Plot, rounded
+from podium.analysis.figures.series import Series
 
 _MARGIN = 0.04  # of the range, between the marks and the ends of the axis
 _REACH = 2.2  # an interval of a bar is shown up to so many times the longest bar

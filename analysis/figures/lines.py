@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analysis.figures.axis import Axis
-from analysis.figures.plot import Plot, rounded
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.plot import Plot, rounded
 
 State = Literal["complete", "pruned", "failed"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from analysis.figures.plot import Plot
+from podium.analysis.figures.plot import Plot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

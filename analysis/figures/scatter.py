@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.axis import Axis
-from analysis.figures.plot import Plot, rounded
-from analysis.figures.series import Series
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.plot import Plot, rounded
+from podium.analysis.figures.series import Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.pooled_configs import (
+from podium.analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
     bootstrap_weights,
     weighted_medians,
 )
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
 _REPLICATES = 300
 _ENDS = (0.1, 0.9)

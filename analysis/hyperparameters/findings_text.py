@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis.hyperparameters.best_regions import BestRange, BestRegion, Favourite
-from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL
-from analysis.hyperparameters.searched_ranges import value_text
-from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
-from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
+from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion, Favourite
+from podium.analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL
+from podium.analysis.hyperparameters.searched_ranges import value_text
+from podium.analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from podium.analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
 
 def importance_headline(tuned: TunedHyperparameters) -> str:

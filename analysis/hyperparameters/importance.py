@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.ped_anova import best_mask, variance_shares
-from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.ped_anova import best_mask, variance_shares
+from podium.analysis.hyperparameters.search_configs import SearchConfigs
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
 LEVEL = 0.05
 """Significance level of being above noise."""

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import CONFIDENCE, t_interval
-from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL, SearchImportance
+from podium.analysis.estimates.confidence_intervals import CONFIDENCE, t_interval
+from podium.analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL, SearchImportance
 
 _LEAST_BLOCKS = 5
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.selection.protocol_cost import cost_front
+from podium.analysis.protocols.costs import cost_front
 
 
 def has_time_objective(study: Mapping[str, Any]) -> bool:

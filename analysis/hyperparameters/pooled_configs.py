@@ -11,8 +11,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.search_configs import SearchConfigs
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
 _PERCENT = 100
 _BEST = 0.1

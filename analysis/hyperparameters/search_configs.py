@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
 
 _KEYS = ("loss", "block", "protocol", "repeat", "search")
 _READ = (*_KEYS, "stage", "index", "trial_id", "state", "is_default", "objective")

@@ -6,17 +6,21 @@ from typing import Any, Literal
 
 import polars as pl
 
-from analysis.hyperparameters.best_regions import BestRegion, best_regions
-from analysis.hyperparameters.importance import (
+from podium.analysis.hyperparameters.best_regions import BestRegion, best_regions
+from podium.analysis.hyperparameters.importance import (
     ImportanceSettings,
     SearchImportance,
     search_importances,
 )
-from analysis.hyperparameters.importance_table import importance_table
-from analysis.hyperparameters.pooled_configs import pooled_configs
-from analysis.hyperparameters.search_configs import SearchConfigs, configs_on_test, search_configs
-from orchestrator.results.records.metric_columns import RankedScore, score_column
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.hyperparameters.importance_table import importance_table
+from podium.analysis.hyperparameters.pooled_configs import pooled_configs
+from podium.analysis.hyperparameters.search_configs import (
+    SearchConfigs,
+    configs_on_test,
+    search_configs,
+)
+from podium.orchestrator.results.records.metric_columns import RankedScore, score_column
+from podium.orchestrator.results.trial_files.reader import Reader
 
 Role = Literal["validation", "test"]
 

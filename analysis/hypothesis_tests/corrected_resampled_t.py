@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.distributions import t_quantile, t_tail
+from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.distributions import t_quantile, t_tail
 
 FOLD_STD_MEANING = (
     "sd: sample standard deviation over folds: how much the score moves with the training classes "
@@ -15,6 +15,10 @@ FOLD_STD_MEANING = (
     "classes, so sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of "
     "it exists (Bengio and Grandvalet 2004)."
 )
+
+
+_FEWEST = 3  # folds: the scatter of two says next to nothing
+_NO_SCATTER = 1e-9  # of the scores: less is rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class FoldStatistics:
 class CorrectedT:
     """Corrected resampled t test of a mean difference, with its 95 % interval.
 
-    ``standard_error`` has the correction in it; 0 if all differences are equal.
+    ``standard_error`` has the correction in it.
     """
 
     mean_difference: float
@@ -69,12 +73,13 @@ def fold_statistics(values: Sequence[float]) -> FoldStatistics:
 
 def corrected_resampled_t(
     scores_a: Sequence[float], scores_b: Sequence[float], *, held_out_ratio: float
-) -> CorrectedT:
+) -> CorrectedT | None:
     """Paired t test whose variance allows for folds sharing training data.
 
     t = mean(d) / sqrt((1/J + held_out_ratio) var(d)) with J - 1 degrees of freedom. Meant for
-    validation scores; on one fixed test set it is a heuristic. All differences equal means no
-    variance: p is 1 if they are 0, else 0. Source: Nadeau and Bengio 2003.
+    validation scores; on one fixed test set it is a heuristic. None with fewer than three folds,
+    or if their differences scatter by less than 1e-9 of the scores: what does not vary does not
+    say how sure it is. Source: Nadeau and Bengio 2003.
 
     Args:
         scores_a: score of one loss on each fold (and repeat of the split).
@@ -82,19 +87,20 @@ def corrected_resampled_t(
         held_out_ratio: validation classes over training classes, 1 / (folds - 1) in a k-fold.
 
     Raises:
-        ValueError: fewer than two folds, or folds that do not pair up.
+        ValueError: folds that do not pair up.
     """
-    if len(scores_a) != len(scores_b) or len(scores_a) < 2:
+    if len(scores_a) != len(scores_b):
         raise ValueError(
-            "the corrected t test needs the same two or more folds on both sides; "
+            "the corrected t test needs the same folds on both sides; "
             f"got {len(scores_a)} and {len(scores_b)}"
         )
-    differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
-    num = len(differences)
+    pairs = np.array([scores_a, scores_b], dtype=np.float64)
+    differences, num = pairs[0] - pairs[1], pairs.shape[1]
+    if num < _FEWEST or differences.std(ddof=1) <= _NO_SCATTER * np.abs(pairs).max():
+        return None
     mean = float(differences.mean())
     error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
-    without_variance = math.copysign(math.inf, mean) if mean else 0.0
-    statistic = mean / error if error else without_variance
+    statistic = mean / error
     half = t_reach(num - 1) * error
     return CorrectedT(
         mean_difference=mean,
@@ -130,8 +136,7 @@ def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
     """How probably a is better, as good as equal or worse, from the t of ``test``.
 
     With a flat prior the posterior of the mean difference is Student's t around it, with the
-    corrected standard error. Without variance all of it lies at the mean difference; the ends of
-    the region belong to it. Source: Corani and Benavoli 2015.
+    corrected standard error. Source: Corani and Benavoli 2015.
 
     Args:
         test: corrected t test of the differences a - b.
@@ -143,11 +148,8 @@ def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
     if not rope >= 0:
         raise ValueError(f"a region of practical equivalence has a width from 0; got {rope}")
     mean, error = test.mean_difference, test.standard_error
-    if error == 0:
-        a_better, b_better = float(mean > rope), float(mean < -rope)
-    else:
-        a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
-        b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
+    a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
+    b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
     return BetterProbability(
         a_better=a_better, rope=max(0.0, 1 - a_better - b_better), b_better=b_better
     )

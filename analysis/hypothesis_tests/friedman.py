@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import chi_square_tail, f_tail
+from podium.analysis.estimates.distributions import chi_square_tail, f_tail
 
 _FEW_BLOCKS = 10  # below, the chi-square approximation is poor and permutations are counted too
 _PERMUTATIONS = 9_999

@@ -19,9 +19,9 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.distributions import t_tail
-from analysis.hypothesis_tests.pairwise_comparisons import holm
+from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.distributions import t_tail
+from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 
 NO_WIDTH = 1e-12
 """Smaller standard errors are rounding: nothing varies."""

@@ -8,8 +8,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import studentized_range_quantile, studentized_range_tail
-from analysis.estimates.ranks import average_ranks
+from podium.analysis.estimates.distributions import (
+    studentized_range_quantile,
+    studentized_range_tail,
+)
+from podium.analysis.estimates.ranks import average_ranks
 
 _POOL = 5
 

@@ -7,15 +7,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
-from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values, smallest_sign_flip_p
-from analysis.hypothesis_tests.wilcoxon import (
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.nemenyi import nemenyi_p_value
+from podium.analysis.hypothesis_tests.sign_flip_test import (
+    sign_flip_p_values,
+    smallest_sign_flip_p,
+)
+from podium.analysis.hypothesis_tests.wilcoxon import (
     SignedRank,
     signed_rank_tests,
     smallest_signed_rank_p,
 )
-from orchestrator.results.records.tournament_rules import PrimaryTest
+from podium.orchestrator.results.records.tournament_rules import PrimaryTest
 
 _MOST_BLOCKS = 10_000
 

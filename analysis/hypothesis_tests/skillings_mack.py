@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import chi_square_tail
-from analysis.estimates.ranks import average_ranks
+from podium.analysis.estimates.distributions import chi_square_tail
+from podium.analysis.estimates.ranks import average_ranks
 
 _PERMUTATIONS = 9_999
 _DIGITS = 12  # of sums of weighted ranks, so that equal sums tie whatever their rounding

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import normal_tail
+from podium.analysis.estimates.distributions import normal_tail
 
 # Differences that close, relative to the scores, tie: 0.3 - 0.2 is not 0.2 - 0.1 in floats.
 _RELATIVE_TIE = 1e-12

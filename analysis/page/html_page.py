@@ -6,174 +6,30 @@ Templates, style and scripts are inlined.
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analysis.figures.plot import Plot
-from analysis.figures.series import Series, every_look
-from analysis.page.latex_tables import latex_table
-from analysis.page.scripts import PLOT_LIBRARY, content_security_policy, page_script
-from analysis.wording import in_percent, number, p_value, percent, range_of, signed
-from orchestrator.results.storage.printable_text import json_visible
+from podium.analysis.figures.plot import Plot
+from podium.analysis.figures.series import Series, every_look
+from podium.analysis.page.latex_tables import latex_table
+from podium.analysis.page.scripts import PLOT_LIBRARY, content_security_policy, page_script
+from podium.analysis.page.tables import Table
+from podium.orchestrator.results.storage.printable_text import json_visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_LEAST_FIRST = re.compile(r"\b(p(?!\()|place|ranks?|sd|seconds|time|total)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """The head of a column.
-
-    Attributes:
-        label: text of the head.
-        series: competitor whose marker is put before the label.
-        is_number: whether its cells are aligned to the right.
-        least_first: whether the browser sorts the least number to the top first; None means: if
-            the label is that of a rank, a p-value or a time.
-        is_chosen: whether the browser shows the rows of one value at a time, which the reader
-            chooses.
-        group: head above those of all neighbouring columns of the same group; "" for none.
-    """
-
-    label: str
-    series: Series | None = None
-    is_number: bool = True
-    group: str = ""
-    least_first: bool | None = None
-    is_chosen: bool = False
-
-    @property
-    def is_descending(self) -> bool:
-        """Whether the browser sorts the greatest to the top first."""
-        least = (
-            bool(_LEAST_FIRST.search(self.label)) if self.least_first is None else self.least_first
-        )
-        return self.is_number and not least
-
-    @classmethod
-    def texts(cls, *labels: str) -> tuple[Self, ...]:
-        """Heads of columns of text."""
-        return tuple(cls(label=label, is_number=False) for label in labels)
-
-    @classmethod
-    def numbers(cls, *labels: str, group: str = "") -> tuple[Self, ...]:
-        """Heads of columns of numbers."""
-        return tuple(cls(label=label, group=group) for label in labels)
-
-    @classmethod
-    def named(cls, names: Iterable[str], series: Mapping[str, Series]) -> tuple[Self, ...]:
-        """Heads of a column of numbers for each competitor."""
-        return tuple(cls(label=name, series=series[name]) for name in names)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell of a table.
-
-    Attributes:
-        text: text of the cell.
-        detail: a smaller second line.
-        series: competitor whose marker is put before the text.
-        is_best: whether the cell is bold.
-        order: value by which the browser sorts the column; None sorts last. Where the text is a
-            number this is the same number in the same unit with all its digits, for CSV.
-    """
-
-    text: str
-    detail: str = ""
-    series: Series | None = None
-    is_best: bool = False
-    order: float | str | None = None
-
-    @classmethod
-    def word(cls, text: str) -> Self:
-        """Text that its column is sorted by."""
-        return cls(text=text, order=text)
-
-    @classmethod
-    def named(cls, name: str, series: Mapping[str, Series]) -> Self:
-        """A name after the marker of the competitor; of others, such as a baseline, without."""
-        return cls(text=name, series=series.get(name), order=name)
-
-    @classmethod
-    def count(cls, count: int) -> Self:
-        """A whole number."""
-        return cls(text=str(count), order=count)
-
-    @classmethod
-    def number(
-        cls, value: float | None, digits: int = 2, *, detail: str = "", is_best: bool = False
-    ) -> Self:
-        """A number as `analysis.wording.number` writes it."""
-        return cls(text=number(value, digits), detail=detail, is_best=is_best, order=value)
-
-    @classmethod
-    def signed(
-        cls, value: float | None, digits: int = 2, *, detail: str = "", is_best: bool = False
-    ) -> Self:
-        """A number with its sign, as `analysis.wording.signed` writes it."""
-        return cls(text=signed(value, digits), detail=detail, is_best=is_best, order=value)
-
-    @classmethod
-    def share(cls, share: float | None, digits: int = 2, *, detail: str = "") -> Self:
-        """A share of 1 as a number of percent, without the sign of it."""
-        return cls.number(in_percent(share), digits, detail=detail)
-
-    @classmethod
-    def p_value(cls, p: float | None, *, is_best: bool = False) -> Self:
-        """A p-value as `analysis.wording.p_value` writes it."""
-        return cls(text=p_value(p), is_best=is_best, order=p)
-
-    @classmethod
-    def percent(cls, share: float | None, *, detail: str = "") -> Self:
-        """A share of 1, as `analysis.wording.percent` writes it."""
-        return cls(text=percent(share), detail=detail, order=share)
-
-    @classmethod
-    def interval(cls, low: float | None, high: float | None) -> Self:
-        """``1.20 to 3.40``, sorted by its lower end; a dash if an end is unknown."""
-        return cls(text=range_of(low, high), order=low)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table whose first column names its rows.
-
-    Attributes:
-        name: unique within the page; letters, digits and ``-``.
-        caption: what the table shows, over what and how many.
-        columns: heads of the columns.
-        rows: rows from the top, each with a cell for every column.
-        note: sentences shown below the table.
-        is_sortable: whether the browser sorts by a column when its head is pressed.
-    """
-
-    name: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-    is_sortable: bool = False
-
-    @property
-    def groups(self) -> tuple[tuple[str, int], ...]:
-        """The upper row of heads, each with how many columns it spans; () if there is none."""
-        runs = [
-            (group, sum(1 for _ in run))
-            for group, run in itertools.groupby(self.columns, key=lambda column: column.group)
-        ]
-        return tuple(runs) if any(group for group, _ in runs) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Illustration:
     """A figure: one plot or a row of small ones, its caption, and its numbers as a table.
+
+    A figure whose numbers another table of the page has needs none of its own.
 
     Attributes:
         name: unique within the page; letters, digits and ``-``.
@@ -188,7 +44,7 @@ class Illustration:
     name: str
     plots: tuple[Plot, ...]
     caption: str
-    table: Table
+    table: Table | None = None
     legend: tuple[Series, ...] = ()
     selector: str = ""
 

@@ -3,10 +3,8 @@
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from analysis.page.html_page import Cell, Column, Table
+from podium.analysis.page.tables import Cell, Column, Table
 
 _MOST_FLOATING_ROWS = 40  # a float cannot break over pages
 _MOST_CHARACTERS = 90  # of \textwidth in the size of tables
@@ -83,7 +81,7 @@ _CHARACTERS = {
 _LAST_SAFE = "\u017f"  # the last letter that pdfLaTeX's fonts have for sure
 
 
-def latex_table(table: "Table") -> str:
+def latex_table(table: Table) -> str:
     r"""The table with booktabs rules, as a float or, if it is long, over several pages.
 
     Numbers are aligned to the right, the best in bold, a cell's detail beside it in small type,
@@ -116,7 +114,7 @@ def _preamble(body: Sequence[str], *, is_long: bool, is_wide: bool) -> Iterator[
         yield f"% lualatex or xelatex, with a font that has: {beyond}"
 
 
-def _float(table: "Table", *, is_wide: bool) -> Iterator[str]:
+def _float(table: Table, *, is_wide: bool) -> Iterator[str]:
     yield r"\begin{table}[tbp]"
     yield r"  \centering"
     yield f"  \\caption{{{_escape(table.caption)}}}"
@@ -135,7 +133,7 @@ def _float(table: "Table", *, is_wide: bool) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _long(table: "Table", *, is_wide: bool) -> Iterator[str]:
+def _long(table: Table, *, is_wide: bool) -> Iterator[str]:
     """A table over several pages cannot be scaled: a wide one is set in small type."""
     head = [r"    \toprule", *_indented(_head_rows(table)), r"    \midrule"]
     if is_wide:
@@ -160,7 +158,7 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def _head_rows(table: "Table") -> Iterator[str]:
+def _head_rows(table: Table) -> Iterator[str]:
     if table.groups:
         yield _row([_group(label, span) for label, span in table.groups])
         yield " ".join(_group_rules(table))
@@ -172,14 +170,14 @@ def _group(label: str, span: int) -> str:
     return f"\\multicolumn{{{span}}}{{c}}{{{text}}}"
 
 
-def _group_rules(table: "Table") -> Iterator[str]:
+def _group_rules(table: Table) -> Iterator[str]:
     ends = itertools.accumulate(span for _, span in table.groups)
     for (label, span), end in zip(table.groups, ends, strict=True):
         if label:
             yield f"\\cmidrule(lr){{{end - span + 1}-{end}}}"
 
 
-def _rows(table: "Table") -> Iterator[str]:
+def _rows(table: Table) -> Iterator[str]:
     details = [_longest_detail(table, position) for position in range(len(table.columns))]
     for row in table.rows:
         cells = zip(row, table.columns, details, strict=True)
@@ -190,11 +188,11 @@ def _row(cells: Sequence[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
 
 
-def _longest_detail(table: "Table", position: int) -> str:
+def _longest_detail(table: Table, position: int) -> str:
     return max((row[position].detail for row in table.rows), key=len, default="")
 
 
-def _cell(cell: "Cell", column: "Column", longest: str) -> str:
+def _cell(cell: Cell, column: Column, longest: str) -> str:
     text = f"\\textbf{{{_escape(cell.text)}}}" if cell.is_best else _escape(cell.text)
     if cell.detail:
         return f"{text}{_detail(cell.detail)}"
@@ -207,7 +205,7 @@ def _detail(text: str) -> str:
     return f"\\,{{\\scriptsize {_escape(text)}}}"
 
 
-def _alignment(table: "Table") -> str:
+def _alignment(table: Table) -> str:
     letters = []
     for position, column in enumerate(table.columns):
         longest = max((len(row[position].text) for row in table.rows), default=0)
@@ -218,7 +216,7 @@ def _alignment(table: "Table") -> str:
     return f"@{{}}{''.join(letters)}@{{}}"
 
 
-def _width(table: "Table") -> int:
+def _width(table: Table) -> int:
     """Characters of the widest row, roughly: details are small, columns have gaps between them."""
     return sum(
         2 + max([len(column.label), *(_cell_width(row[position]) for row in table.rows)])
@@ -226,7 +224,7 @@ def _width(table: "Table") -> int:
     )
 
 
-def _cell_width(cell: "Cell") -> int:
+def _cell_width(cell: Cell) -> int:
     return min(len(cell.text), _LONG_TEXT) + len(cell.detail) * 2 // 3
 
 

@@ -8,8 +8,9 @@ have everything.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.figures.plot import Plot
-from analysis.page.html_page import Fold, Illustration, Page, Part, SideBySide, Table
+from podium.analysis.figures.plot import Plot
+from podium.analysis.page.html_page import Fold, Illustration, Page, Part, SideBySide
+from podium.analysis.page.tables import Table
 
 MOST_ROWS = 1_000
 MOST_COLUMNS = 200
@@ -70,7 +71,7 @@ def _table(table: Table) -> Table:
 
 def _figure(figure: Illustration) -> Illustration:
     """Plots of labels that are spread evenly over all of them, and a caption that says so."""
-    table = _table(figure.table)
+    table = figure.table and _table(figure.table)
     labels = list(dict.fromkeys(plot.label for plot in figure.plots if plot.label))
     plots_of_label = len(figure.plots) / max(1, len(labels))
     most = max(1, int(MOST_PLOTS / plots_of_label))

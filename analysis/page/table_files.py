@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from analysis.page.html_page import (
-    Cell,
-    Column,
+from podium.analysis.page.html_page import (
     Fold,
     Illustration,
     Page,
@@ -17,12 +15,12 @@ from analysis.page.html_page import (
     Section,
     SideBySide,
     Summary,
-    Table,
 )
-from analysis.page.latex_tables import latex_table
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.standings_record import tournament_record
-from analysis.tournament.tournament import Tournament
+from podium.analysis.page.latex_tables import latex_table
+from podium.analysis.page.tables import Cell, Column, Table
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.standings_record import tournament_record
+from podium.analysis.tournament.tournament import Tournament
 
 _INDEX = "index"
 # A number as `analysis.wording` writes it. The script of the page has the same pattern.
@@ -179,7 +177,7 @@ def _within(part: Part) -> Iterator[Table]:
     if isinstance(part, Table):
         yield part
     elif isinstance(part, Illustration):
-        yield part.table
+        yield from (part.table,) if part.table else ()
     elif isinstance(part, SideBySide | Fold):
         for inner in part.parts:
             yield from _within(inner)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.hypothesis_tests.group_means import (
+from podium.analysis.hypothesis_tests.group_means import (
     Cells,
     group_means,
     independent_cells,
     paired_differences,
 )
-from analysis.protocols.study_frames import StudyFrames
+from podium.analysis.protocols.study_frames import StudyFrames
 
 # Name of a condition -> finalist, and the classes that it was trained on.
 _CONDITIONS = {

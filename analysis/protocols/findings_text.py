@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_tables import row_of
-from analysis.protocols.selected_configs import (
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import row_of
+from podium.analysis.protocols.selected_configs import (
     ALPHA,
     Row,
     better_first,
@@ -16,8 +16,8 @@ from analysis.protocols.selected_configs import (
     picks_phrase,
     ranked_means,
 )
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.wording import (
+from podium.analysis.scores.protocol_run_checks import SEARCH
+from podium.analysis.wording import (
     MOST_NAMED,
     counted,
     duration,
@@ -67,13 +67,13 @@ def missing_statistics(study: ProtocolStudy) -> tuple[str, ...]:
 def _unequal_searches(study: ProtocolStudy) -> Iterator[str]:
     """In what the searches differ, which limits what can be said of them."""
     tried = study.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
-    if behind := int((tried < study.design.num_configs).sum()):
+    if behind := int((tried < study.num_configs).sum()):
         yield (
             f"{behind:,} of {counted(len(tried), 'search', 'searches')} tried fewer configs than"
-            f" the others, which tried {study.design.num_configs}: what they picked is the best of"
+            f" the others, which tried {study.num_configs}: what they picked is the best of"
             " fewer."
         )
-    if study.design.same_splits and study.design.num_repeats > 1:
+    if study.same_splits and study.num_repeats > 1:
         yield (
             "All repeats have the same splits: intervals and verdicts over repeats speak of these"
             " splits, and others may give other ones (search.splits: fresh)."

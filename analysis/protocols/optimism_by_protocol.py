@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
-from analysis.protocols.study_frames import StudyFrames
-from analysis.selection.optimism import (
+from podium.analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
+from podium.analysis.protocols.optimism import (
     class_optimism,
     fresh_run_optimism,
     of_several_classes,
 )
-from orchestrator.results.records.metric_columns import RECALL
+from podium.analysis.protocols.study_frames import StudyFrames
+from podium.orchestrator.results.records.metric_columns import RECALL
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
 _NO_FRESH_RUNS = (

@@ -10,32 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.costs import Costs
-from analysis.protocols.default_tuned_refit import Finals
-from analysis.protocols.optimism_by_protocol import Optimism
-from analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns
-from analysis.scores.protocol_runs import Protocol
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyDesign:
-    """How many searches a study has, and what they have in common.
-
-    Attributes:
-        num_blocks: number of blocks.
-        num_losses: number of losses.
-        num_repeats: number of repeats of each search.
-        num_configs: largest number of configs tried in a search.
-        same_splits: whether all repeats of a search have one split.
-        has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
-    """
-
-    num_blocks: int
-    num_losses: int
-    num_repeats: int
-    num_configs: int
-    same_splits: bool
-    has_gpus: bool
+from podium.analysis.protocols.costs import Costs
+from podium.analysis.protocols.default_tuned_refit import Finals
+from podium.analysis.protocols.optimism_by_protocol import Optimism
+from podium.analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns
+from podium.analysis.scores.protocol_run_checks import SEARCH
+from podium.analysis.scores.protocol_runs import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +27,8 @@ class ProtocolStudy:
         metric: label of the objective: ``Recall@1``, ``nDCG@1``.
         k: value of K of the objective.
         protocols: validation protocols in the study's order.
-        design: how many searches there are, and what they have in common.
+        same_splits: whether all repeats of a search have one split.
+        has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
         runs: search runs, from ``search_runs``.
         finals: test scores of default and tuned finalists.
         picks: quality of what was picked, by other test runs.
@@ -61,7 +42,8 @@ class ProtocolStudy:
     metric: str
     k: int
     protocols: tuple[Protocol, ...]
-    design: StudyDesign
+    same_splits: bool
+    has_gpus: bool
     runs: pl.DataFrame
     finals: Finals
     picks: ScoringRuns
@@ -85,6 +67,29 @@ class ProtocolStudy:
             "losses": no_losses if self.losses.is_empty() else "",
         }
         return {name: reason for name, reason in found.items() if reason}
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks."""
+        return self.runs["block"].n_unique()
+
+    @property
+    def num_losses(self) -> int:
+        """Number of losses."""
+        return self.runs["loss"].n_unique()
+
+    @property
+    def num_repeats(self) -> int:
+        """Number of repeats of each search."""
+        return self.runs["repeat"].n_unique()
+
+    @property
+    def num_configs(self) -> int:
+        """Largest number of configs tried in a search."""
+        tried: list[int] = (
+            self.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"].to_list()
+        )
+        return max(tried)
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -1,20 +1,17 @@
 """From a results store to the statistics of its validation protocols."""
 
-import polars as pl
-
-from analysis.protocols.costs import study_costs
-from analysis.protocols.default_tuned_refit import study_finals
-from analysis.protocols.optimism_by_protocol import study_optimism
-from analysis.protocols.protocol_study import ProtocolStudy, StudyDesign
-from analysis.protocols.scoring_runs import scoring_runs
-from analysis.protocols.selection_quality import loss_selection_regret
-from analysis.protocols.study_frames import StudyFrames, read_frames
-from analysis.scores.gpu_shares import has_gpus
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.scores.protocol_runs import protocols_of, test_readings
-from orchestrator.results.records.metric_columns import metric_label
-from orchestrator.results.storage.locations import Place
+from podium.analysis.protocols.costs import study_costs
+from podium.analysis.protocols.default_tuned_refit import study_finals
+from podium.analysis.protocols.optimism_by_protocol import study_optimism
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.scoring_runs import scoring_runs
+from podium.analysis.protocols.selection_quality import loss_selection_regret
+from podium.analysis.protocols.study_frames import StudyFrames, read_frames
+from podium.analysis.scores.gpu_shares import has_gpus
+from podium.analysis.scores.protocol_runs import protocols_of, test_readings
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import metric_label
+from podium.orchestrator.results.storage.locations import Place
 
 
 def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
@@ -51,7 +48,8 @@ def protocol_study(frames: StudyFrames) -> ProtocolStudy:
         metric=metric_label(frames.metric, frames.k),
         k=frames.k,
         protocols=protocols,
-        design=_design(frames, runs),
+        same_splits=frames.study["search"]["splits"] == "same",
+        has_gpus=has_gpus(frames.study),
         runs=runs,
         finals=study_finals(frames, trials, order=[protocol.label for protocol in protocols]),
         picks=picks,
@@ -59,16 +57,4 @@ def protocol_study(frames: StudyFrames) -> ProtocolStudy:
         optimism=study_optimism(frames, trials, runs, parts),
         costs=study_costs(frames, trials, picks.fairest, protocols),
         readings=test_readings(trials),
-    )
-
-
-def _design(frames: StudyFrames, runs: pl.DataFrame) -> StudyDesign:
-    tried = runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
-    return StudyDesign(
-        num_blocks=runs["block"].n_unique(),
-        num_losses=runs["loss"].n_unique(),
-        num_repeats=runs["repeat"].n_unique(),
-        num_configs=int(str(tried.max())),
-        same_splits=frames.study["search"]["splits"] == "same",
-        has_gpus=has_gpus(frames.study),
     )

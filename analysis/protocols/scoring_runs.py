@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.protocols.selection_quality import (
+from podium.analysis.protocols.selection_quality import (
     SelectionQuality,
     selection_quality,
 )
-from analysis.scores.protocol_runs import Protocol, stopping_protocols
+from podium.analysis.scores.protocol_runs import Protocol, stopping_protocols
 
 SCALE_KIND = "test_tuned"
 """Kind of the protocol whose test runs score the picks of all."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.wording import MOST_NAMED, listed, number
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.wording import MOST_NAMED, listed, number
 
 ALPHA = 0.05
 """Significance level of the verdicts on pairs of protocols."""
@@ -70,7 +70,7 @@ def _not_different(study: ProtocolStudy, best: Sequence[str]) -> str:
 
 def picks_phrase(study: ProtocolStudy, labels: Sequence[str]) -> str:
     """The picks of these protocols, as the beginning of a sentence."""
-    if study.design.num_configs == 1:
+    if study.num_configs == 1:
         return f"The only config under {listed(labels)}"
     return f"What {listed(labels)} picked"
 
@@ -118,25 +118,23 @@ def non_leaking(study: ProtocolStudy) -> list[str]:
     return [protocol.label for protocol in study.protocols if not protocol.leaks]
 
 
-def _better_first(row: Row, *, by_blocks: bool) -> dict[str, Any]:
+def better_first(study: ProtocolStudy, row: Row) -> dict[str, Any]:
     """A pair of protocols with the better one first: ``a``, ``b``, ``mean``, ``low``, ``high``.
 
+    The interval is that of the study's test: over repeats, or over blocks where finals of several
+    seeds are all that is compared.
+
     Args:
+        study: statistics of the protocols.
         row: row of ``paired_differences``.
-        by_blocks: whether to take the interval over blocks instead of that over repeats.
     """
+    by_blocks = study.picks.scale is None and study.finals.unit == "seeds"
     prefix = "block_" if by_blocks else ""
-    low, high = row[f"{prefix}low"], row[f"{prefix}high"]
-    found = {**row, "low": low, "high": high}
+    found = {**row, "low": row[f"{prefix}low"], "high": row[f"{prefix}high"]}
     if row["mean"] is None or row["mean"] >= 0:
         return found
     turned = {"a": row["b"], "b": row["a"], "mean": -row["mean"]}
-    return {**found, **turned, "low": _minus(high), "high": _minus(low)}
-
-
-def better_first(study: ProtocolStudy, row: Row) -> dict[str, Any]:
-    """A pair of protocols with the better one first, with the interval of the study's test."""
-    return _better_first(row, by_blocks=study.picks.scale is None and study.finals.unit == "seeds")
+    return {**found, **turned, "low": _minus(found["high"]), "high": _minus(found["low"])}
 
 
 def _minus(value: float | None) -> float | None:

@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.estimates.wilson_interval import wilson_interval
-from analysis.hypothesis_tests.group_means import (
+from podium.analysis.estimates.wilson_interval import wilson_interval
+from podium.analysis.hypothesis_tests.group_means import (
     NO_WIDTH,
     group_means,
     independent_cells,
     paired_differences,
 )
-from analysis.selection.selection_candidates import (
+from podium.analysis.protocols.selection_candidates import (
     Candidates,
     config_candidates,
     loss_candidates,
     own_tests,
 )
-from analysis.selection.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
-from analysis.selection.selection_regret import (
+from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
+from podium.analysis.protocols.selection_regret import (
     RegretSettings,
     comparable,
     mean_regret,

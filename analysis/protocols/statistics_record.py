@@ -4,12 +4,15 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.findings_text import protocol_sentences
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.selected_configs import protocol_headline
-from analysis.protocols.selection_quality import SelectionQuality
+from podium.analysis.protocols.findings_text import protocol_sentences
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import row_of
+from podium.analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.protocols.selection_quality import SelectionQuality
+from podium.analysis.scores.protocol_runs import Protocol
 
 _OF_FINALS = ("default_part", "tuned_part", "default_all", "tuned_all", "tuning", "classes")
+_COSTS = ("gpu_hours", "search_hours", "hours_per_search", "on_front")
 _OF_SELECTION = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")
 
 
@@ -25,12 +28,12 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
             {"label": protocol.label, "kind": protocol.kind, "leaks": protocol.leaks}
             for protocol in study.protocols
         ],
-        "num_blocks": study.design.num_blocks,
-        "num_losses": study.design.num_losses,
-        "num_repeats": study.design.num_repeats,
-        "num_configs": study.design.num_configs,
+        "num_blocks": study.num_blocks,
+        "num_losses": study.num_losses,
+        "num_repeats": study.num_repeats,
+        "num_configs": study.num_configs,
         "is_recorded": study.picks.is_recorded,
-        "same_splits": study.design.same_splits,
+        "same_splits": study.same_splits,
         "finals_over": study.finals.unit,
         "finals": study.finals.means.to_dicts(),
         "finals_by_loss": study.finals.by_loss.to_dicts(),
@@ -43,7 +46,7 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "optimism_over_classes": study.optimism.over_classes.to_dicts(),
         "optimism_over_runs": study.optimism.over_runs.to_dicts(),
         "costs": study.costs.by_protocol.to_dicts(),
-        "hours_are_of_gpus": study.design.has_gpus,
+        "hours_are_of_gpus": study.has_gpus,
         "spent_hours": study.costs.spent_hours,
         "num_copies": study.costs.num_copies,
         "test_readings": study.readings.to_dicts(),
@@ -53,33 +56,36 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
 
 def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
     """One row per protocol: its means with their intervals, its pick rate and its costs."""
-    finals, choices = _mean_rows(study.finals.means, _OF_FINALS), study.picks.fairest
-    selected = _mean_rows(choices.means, _OF_SELECTION) if choices else {}
-    optimism = _mean_rows(study.optimism.over_runs, ("fresh",))
+    choices = study.picks.fairest
     costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
     rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
-    rows = []
-    for protocol in study.protocols:
-        label = protocol.label
-        cost, rate = costs.get(label, {}), rates.get(label, {})
-        rows.append(
-            {
-                "protocol": label,
-                "kind": protocol.kind,
-                "leaks": protocol.leaks,
-                **_with_intervals(finals, label, _OF_FINALS),
-                **_with_intervals(selected, label, _OF_SELECTION),
-                "pick_rate": rate.get("rate"),
-                "pick_rate_low": rate.get("low"),
-                "pick_rate_high": rate.get("high"),
-                **_with_intervals(optimism, label, ("fresh",)),
-                "gpu_hours": cost.get("gpu_hours"),
-                "search_hours": cost.get("search_hours"),
-                "hours_per_search": cost.get("hours_per_search"),
-                "on_front": cost.get("on_front"),
-            }
-        )
-    return rows
+    return [
+        {
+            "protocol": protocol.label,
+            "kind": protocol.kind,
+            "leaks": protocol.leaks,
+            **_means(study.finals.means, protocol, *_OF_FINALS),
+            **_means(choices.means if choices else pl.DataFrame(), protocol, *_OF_SELECTION),
+            **{
+                f"pick_{name}": rates.get(protocol.label, {}).get(name.replace("rate_", ""))
+                for name in ("rate", "rate_low", "rate_high")
+            },
+            **_means(study.optimism.over_runs, protocol, "fresh"),
+            **{name: costs.get(protocol.label, {}).get(name) for name in _COSTS},
+        }
+        for protocol in study.protocols
+    ]
+
+
+def _means(means: pl.DataFrame, protocol: Protocol, *measures: str) -> dict[str, float | None]:
+    """``measure``, ``measure_low`` and ``measure_high`` of each."""
+    found: dict[str, float | None] = {}
+    for measure in measures:
+        row = row_of(means, measure, protocol=protocol.label) or {}
+        found[measure] = row.get("mean")
+        found[f"{measure}_low"] = row.get("low")
+        found[f"{measure}_high"] = row.get("high")
+    return found
 
 
 def _selection(found: SelectionQuality | None) -> dict[str, Any] | None:
@@ -91,23 +97,3 @@ def _selection(found: SelectionQuality | None) -> dict[str, Any] | None:
         "pick_rates": found.pick_rates.to_dicts(),
         "searches": found.searches.to_dicts(),
     }
-
-
-_MeanRows = dict[tuple[str, str], dict[str, Any]]
-
-
-def _mean_rows(means: pl.DataFrame, measures: tuple[str, ...]) -> _MeanRows:
-    rows = means.filter(pl.col("measure").is_in(measures)).to_dicts() if len(means) else []
-    return {(row["protocol"], row["measure"]): row for row in rows}
-
-
-def _with_intervals(
-    means: _MeanRows, label: str, measures: tuple[str, ...]
-) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for measure in measures:
-        row = means.get((label, measure), {})
-        found[measure] = row.get("mean")
-        found[f"{measure}_low"] = row.get("low")
-        found[f"{measure}_high"] = row.get("high")
-    return found

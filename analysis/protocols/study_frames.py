@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from analysis.scores.cached_reader import CachedReader
-from analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
-from analysis.scores.search_hits import SearchHits
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.scores.cached_reader import CachedReader
+from podium.analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
+from podium.analysis.scores.search_hits import SearchHits
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _HEAVY = ("traceback", "log", "settings", "message")
 

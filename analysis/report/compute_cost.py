@@ -5,18 +5,19 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
-from analysis.scores.final_scores import BASELINE
-from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
-from analysis.scores.protocol_runs import attempt_table
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, MOST_NAMED, counted, duration, listed
-from orchestrator.results.records.runs import (
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Paragraph, Section
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.scores.final_scores import BASELINES
+from podium.analysis.scores.gpu_shares import gpus_per_trial, has_gpus
+from podium.analysis.scores.protocol_runs import attempt_table
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.wording import MOST_NAMED, counted, duration, listed
+from podium.orchestrator.results.records.runs import (
     wall_seconds_of,
 )
 
-_STATES = ("COMPLETE", "PRUNED", "FAILED")
+_ALL = "all"  # losses together
 
 
 def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -125,24 +126,41 @@ def _search_trials(results: StudyResults) -> pl.DataFrame:
 
 
 def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
-    losses = [*results.losses, *([BASELINE] if BASELINE in results.trials["loss"] else [])]
+    trials = results.trials
     duplicates = _duplicates(results)
-    rows = [
-        (
-            Cell.named(loss, series),
-            *_count_cells(results.trials.filter(pl.col("loss") == loss), duplicates[loss]),
+    losses = [*results.losses, *(name for name in BASELINES if name in trials["loss"])]
+    rows = [(loss, trials.filter(pl.col("loss") == loss), duplicates[loss]) for loss in losses]
+    is_search = pl.col("stage") == "search"
+
+    def count(label: str, which: pl.Expr, state: str) -> Column:
+        is_counted = which & (pl.col("state") == state)
+        return Column.count(label, lambda row: row[1].filter(is_counted).height)
+
+    def time(row: tuple[str, pl.DataFrame, int]) -> Cell:
+        made = row[1].filter(pl.col("same_as").is_null())
+        total, search, final = (
+            float(made.filter(which)["seconds"].sum())
+            for which in (pl.lit(value=True), is_search, ~is_search)
         )
-        for loss in losses
-    ]
-    total = (Cell(text="all", order="~"), *_count_cells(results.trials, duplicates.total()))
-    labels = ("Search: complete", "pruned", "failed", "duplicates", "Final: complete", "failed")
-    return Table(
+        detail = f"search {duration(search)}, final {duration(final)}"
+        return Cell(text=duration(total), detail=detail, order=total)
+
+    return table(
+        [*rows, (_ALL, trials, duplicates.total())],
+        (
+            Column.named("Loss", 0, series),
+            count("Search: complete", is_search, "COMPLETE"),
+            count("pruned", is_search, "PRUNED"),
+            count("failed", is_search, "FAILED"),
+            Column.count("duplicates", 2),
+            count("Final: complete", ~is_search, "COMPLETE"),
+            count("failed", ~is_search, "FAILED"),
+            Column(label="Training time", cell=time),
+        ),
         name="cost",
         caption="Trials and training time by loss. A duplicate is a suggestion whose trial was"
         " known already: its result was given again and nothing was trained.",
-        columns=(*Column.texts("Loss"), *Column.numbers(*labels, "Training time")),
-        rows=(*rows, total),
-        note="Final counts winners, published defaults and untrained baselines, each over all"
+        note="Final counts winners, published defaults and baselines, each over all"
         " seeds and folds. Training time is the sum over trials, not wall-clock time."
         + _copies_note(results),
     )
@@ -155,24 +173,6 @@ def _copies_note(results: StudyResults) -> str:
     return (
         f" {counted(copies, 'final trial')} had been trained for another search already; that"
         " time counts once."
-    )
-
-
-def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
-    searched = trials.filter(pl.col("stage") == "search")
-    final = trials.filter(pl.col("stage") != "search")
-    numbers = [searched.filter(pl.col("state") == state).height for state in _STATES]
-    numbers += [duplicates]
-    numbers += [final.filter(pl.col("state") == state).height for state in ("COMPLETE", "FAILED")]
-    parts = (part.filter(pl.col("same_as").is_null()) for part in (trials, searched, final))
-    total, search, rest = (float(part["seconds"].sum()) for part in parts)
-    return (
-        *(Cell(text=f"{count:,}", order=count) for count in numbers),
-        Cell(
-            text=duration(total),
-            detail=f"search {duration(search)}, final {duration(rest)}",
-            order=total,
-        ),
     )
 
 
@@ -201,22 +201,18 @@ def _failures(results: StudyResults) -> Table | None:
         )
         .sort("trials", "cause", descending=[True, False])
     )
-    heads = ("Losses", "Stages", "For example", "Trial")
-    return Table(
+    return table(
+        causes,
+        (
+            Column.text("Cause", "cause"),
+            Column.count("Trials", "trials"),
+            Column.text("Losses", lambda row: listed(row["loss"], most=MOST_NAMED)),
+            Column.text("Stages", lambda row: listed(row["stage"])),
+            Column.text("For example", "message"),
+            Column.text("Trial", "trial_id"),
+        ),
         name="failures",
         caption="Failed trials by cause",
-        columns=(*Column.texts("Cause"), *Column.numbers("Trials"), *Column.texts(*heads)),
-        rows=tuple(
-            (
-                Cell(text=row["cause"]),
-                Cell.count(row["trials"]),
-                Cell(text=listed(row["loss"], most=MOST_NAMED)),
-                Cell(text=listed(row["stage"])),
-                Cell(text=row["message"] or MISSING),
-                Cell(text=row["trial_id"]),
-            )
-            for row in causes.to_dicts()
-        ),
         note="The command “podium trials STUDY --failed” shows traceback and log; once a cause is"
         " fixed, “podium run STUDY --retry-failed” runs these trials again.",
     )

@@ -5,40 +5,47 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.plot import Plot
-from analysis.figures.series import Series
-from analysis.page.html_page import (
-    Bullets,
-    Cell,
-    Column,
-    Fold,
-    Illustration,
-    Paragraph,
-    Section,
-    Table,
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
 )
-from analysis.scores.cross_validation import CLASS_MEANING, CrossValidation
-from analysis.scores.cross_validation import cross_validation as statistics_of_folds
-from analysis.scores.final_scores import BASELINE, CELL_COLUMNS, final_scores, final_trials
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, in_percent, listed
+from podium.analysis.figures.plot import Plot
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Bullets, Fold, Illustration, Paragraph, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.scores.cross_validation import CLASS_MEANING, CrossValidation
+from podium.analysis.scores.cross_validation import cross_validation as statistics_of_folds
+from podium.analysis.scores.final_scores import (
+    BASELINES,
+    CELL_COLUMNS,
+    FEATURES,
+    IS_BASELINE,
+    final_scores,
+    final_trials,
+)
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import counted, in_percent, listed
 
-_CONFIGS = {"winner": "tuned", "default": "default", BASELINE: "untrained"}
+_CONFIGS = {"winner": "tuned", "default": "default", **{name: name for name in BASELINES}}
 _BOTH = "tuned = default"
 _SIDES = {"val": "Best validation", "test": "Test"}
 
-# Group and label of a column of cells; those without any value are left out.
+# Group, label, name and factor of a column of cells; those without any value are left out.
 _MEASURES = (
-    ("Test", "Mean", "test_mean"),
-    ("Test", "sd", "test_std"),
-    ("Test", "se", "class_standard_error"),
-    ("Validation", "Mean", "val_mean"),
-    ("Validation", "sd", "val_std"),
-    ("Validation", "opt", "epoch_optimism"),
-    ("", "tau", "tau"),
+    ("Test", "Mean", "test_mean", PERCENT),
+    ("Test", "sd", "test_std", PERCENT),
+    ("Test", "se", "class_standard_error", PERCENT),
+    ("Validation", "Mean", "val_mean", PERCENT),
+    ("Validation", "sd", "val_std", PERCENT),
+    ("Validation", "opt", "epoch_optimism", PERCENT),
+    ("", "tau", "tau", 1),
 )
+
+# Columns that say which cell a row is of; those that do not vary are in the captions.
+_PLACES = {"block": "Block", "how": "Protocol"}
 
 _Row = Mapping[str, Any]
 
@@ -56,49 +63,40 @@ def cross_validation(results: StudyResults, series: Mapping[str, Series]) -> Sec
         return None
     found = statistics_of_folds(results.reader, score=results.ranked_by)
     kept = _kept_configs(finals)
-    cells, folds = (_with_configs(frame, kept) for frame in (found.cells, found.folds))
-    shown = _Factors(found, cells)
-    pairs = found.pairs.filter(pl.col("finalist") == "winner")
+    how = pl.col("protocol").replace_strict(found.titles, return_dtype=pl.String)
+    cells, folds = (
+        _with_configs(frame, kept).with_columns(how=how) for frame in (found.cells, found.folds)
+    )
+    pairs = found.pairs.filter(pl.col("finalist") == "winner").with_columns(how=how)
+    varying = [name for name in _PLACES if cells[name].n_unique() > 1]
+    fixed = "; ".join(cells[name][0] for name in _PLACES if name not in varying)
+    within = f" ({fixed})" if fixed else ""
+    places = [Column.text(_PLACES[name], name) for name in varying]
     return Section(
         name="cross-validation",
         title="Cross-validation",
         parts=(
             Paragraph(text=_introduction(found, cells)),
-            _cells_table(cells, series, shown, found.metric),
-            _figure(cells, folds, series, shown, found.metric),
-            *((_pairs_table(pairs, shown),) if len(pairs) else ()),
+            _cells_table(cells, series, places, f"{found.metric} in %", within),
+            Illustration(
+                name="cross-validation-figure",
+                plots=tuple(
+                    _plot(cells, folds, series, varying, side, found.metric)
+                    for side in _known_sides(folds)
+                ),
+                caption=f"{found.metric} of each fold (small dots), {_where(folds)}; below them"
+                " the mean and one sample standard deviation to each side. Tuned losses are"
+                " filled, published defaults hollow;"
+                f" {counted(len(folds), 'fold')} in all.",
+                table=_folds_table(folds, series, places, found.metric, within),
+            ),
+            *((_pairs_table(pairs, places, within),) if len(pairs) else ()),
             Fold(
                 summary="What these numbers mean",
                 parts=(Bullets(items=(found.notes[0], CLASS_MEANING, *found.notes[1:])),),
             ),
         ),
     )
-
-
-class _Factors:
-    """Columns that say which cell a row is of: block and protocol only where they vary."""
-
-    def __init__(self, found: CrossValidation, cells: pl.DataFrame) -> None:
-        self._titles = found.titles
-        labels = {"block": "Block", "protocol": "Protocol"}
-        self._names = [name for name in labels if cells[name].n_unique() > 1]
-        self.columns = Column.texts(*(labels[name] for name in self._names))
-        fixed = [
-            self.text(cells.row(0, named=True), name) for name in labels if name not in self._names
-        ]
-        self.fixed = f" ({'; '.join(fixed)})" if fixed else ""
-
-    def text(self, row: _Row, name: str) -> str:
-        """The block, or how the protocol tuned and split."""
-        return self._titles[row[name]] if name == "protocol" else str(row[name])
-
-    def cells(self, row: _Row) -> tuple[Cell, ...]:
-        """The cells of these columns."""
-        return tuple(Cell.word(self.text(row, name)) for name in self._names)
-
-    def group(self, row: _Row) -> str:
-        """The same as one text; empty where nothing varies."""
-        return ", ".join(self.text(row, name) for name in self._names)
 
 
 def _kept_configs(finals: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +116,8 @@ def _with_configs(frame: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
 
 
 def _introduction(found: CrossValidation, cells: pl.DataFrame) -> str:
-    planned = cells.select(pl.col("num_folds") + pl.col("num_missing")).to_series()
+    split = cells.filter(pl.col("loss") != FEATURES)
+    planned = split.select(pl.col("num_folds") + pl.col("num_missing")).to_series()
     folds = listed([str(count) for count in planned.unique().sort()], last="or")
     seeds = " Seeds are averaged within a fold." if cells["num_seeds"].max() != 1 else ""
     missing = int(cells["num_missing"].sum())
@@ -132,55 +131,29 @@ def _introduction(found: CrossValidation, cells: pl.DataFrame) -> str:
 
 
 def _cells_table(
-    cells: pl.DataFrame, series: Mapping[str, Series], shown: _Factors, metric: str
+    cells: pl.DataFrame,
+    series: Mapping[str, Series],
+    places: Sequence[Column],
+    metric: str,
+    within: str,
 ) -> Table:
-    known = [it for it in _MEASURES if cells[it[2]].is_not_null().any()]
-    rows = cells.sort("block", "protocol", "loss", "config").to_dicts()
-    return Table(
+    return table(
+        cells.sort("block", "protocol", "loss", "config"),
+        (
+            Column.named("Loss", "loss", series),
+            Column.text("Config", "config"),
+            *places,
+            Column.count("Folds", "num_folds"),
+            *(
+                Column.number(label, name, factor=factor, group=group)
+                for group, label, name, factor in _MEASURES
+                if cells[name].is_not_null().any()
+            ),
+        ),
         name="cross-validation-cells",
-        caption=f"{metric} in %, mean and sample standard deviation (sd) over folds{shown.fixed}",
-        columns=(
-            *Column.texts("Loss", "Config"),
-            *shown.columns,
-            *Column.numbers("Folds"),
-            *(Column(label=label, group=group) for group, label, _ in known),
-        ),
-        rows=tuple(
-            (
-                Cell.named(row["loss"], series),
-                Cell(text=row["config"], order=row["config"]),
-                *shown.cells(row),
-                Cell.count(row["num_folds"]),
-                *(
-                    Cell.number(row[name]) if name == "tau" else Cell.share(row[name])
-                    for _, _, name in known
-                ),
-            )
-            for row in rows
-        ),
+        caption=f"{metric}, mean and sample standard deviation (sd) over folds{within}",
         note="se: standard error of the test mean over test classes; opt: optimism of the best"
         " epochs; tau: Kendall's, best validation against test score of the folds.",
-        is_sortable=True,
-    )
-
-
-def _figure(
-    cells: pl.DataFrame,
-    folds: pl.DataFrame,
-    series: Mapping[str, Series],
-    shown: _Factors,
-    metric: str,
-) -> Illustration:
-    trained = cells.filter(pl.col("finalist") != BASELINE)
-    return Illustration(
-        name="cross-validation-figure",
-        plots=tuple(
-            _plot(trained, folds, series, shown, side, metric) for side in _known_sides(folds)
-        ),
-        caption=f"{metric} of each fold (small dots), {_where(folds)}; below them the mean and one"
-        " sample standard deviation to each side. Tuned losses are filled, published defaults"
-        f" hollow; {counted(len(folds), 'fold')} in all.",
-        table=_folds_table(folds, series, shown, metric),
     )
 
 
@@ -203,7 +176,7 @@ def _plot(
     cells: pl.DataFrame,
     folds: pl.DataFrame,
     series: Mapping[str, Series],
-    shown: _Factors,
+    varying: Sequence[str],
     side: str,
     metric: str,
 ) -> Plot:
@@ -212,10 +185,22 @@ def _plot(
         cell: tuple(value * PERCENT for value in of_cell[side])
         for cell, of_cell in known.group_by(CELL_COLUMNS, maintain_order=True)
     }
-    rows = [
-        _line(row, scores.get(tuple(row[name] for name in CELL_COLUMNS), ()), series, shown, side)
-        for row in cells.sort("block", "protocol", "loss", "config").to_dicts()
-    ]
+
+    def line(row: _Row) -> IntervalRow:
+        is_default = row["finalist"] == "default"
+        mean, std = in_percent(row[f"{side}_mean"]), in_percent(row[f"{side}_std"])
+        low, high = (None, None) if mean is None or std is None else (mean - std, mean + std)
+        return IntervalRow(
+            name=f"{row['loss']}, default" if is_default else row["loss"],
+            group=", ".join(row[name] for name in varying),
+            series=series[row["loss"]],
+            dots=scores.get(tuple(row[name] for name in CELL_COLUMNS), ()),
+            estimate=None if mean is None else Estimate(value=mean, low=low, high=high),
+            is_filled=not is_default,
+        )
+
+    trained = cells.filter(~IS_BASELINE)
+    rows = map(line, trained.sort("block", "protocol", "loss", "config").to_dicts())
     return intervals_plot(
         sorted(rows, key=lambda row: row.group),
         IntervalAxis(label=f"{_SIDES[side]} {metric}, %"),
@@ -228,84 +213,52 @@ def _plot(
     )
 
 
-def _line(
-    row: _Row, scores: Sequence[float], series: Mapping[str, Series], shown: _Factors, side: str
-) -> IntervalRow:
-    is_default = row["finalist"] == "default"
-    mean, std = in_percent(row[f"{side}_mean"]), in_percent(row[f"{side}_std"])
-    return IntervalRow(
-        name=f"{row['loss']}, default" if is_default else row["loss"],
-        group=shown.group(row),
-        series=series[row["loss"]],
-        dots=tuple(scores),
-        estimate=None
-        if mean is None
-        else Estimate(
-            value=mean,
-            low=None if std is None else mean - std,
-            high=None if std is None else mean + std,
-        ),
-        is_filled=not is_default,
-    )
-
-
 def _folds_table(
-    folds: pl.DataFrame, series: Mapping[str, Series], shown: _Factors, metric: str
+    folds: pl.DataFrame,
+    series: Mapping[str, Series],
+    places: Sequence[Column],
+    metric: str,
+    within: str,
 ) -> Table:
-    rows = folds.sort("block", "protocol", "loss", "config", "fold").to_dicts()
     has_seeds = folds["num_seeds"].max() != 1
     has_val = "val" in _known_sides(folds)
     best = (
         "the best validation score, its epoch," if has_val else "the epoch of the best validation"
     )
-    return Table(
+    return table(
+        folds.sort("block", "protocol", "loss", "config", "fold"),
+        (
+            Column.named("Loss", "loss", series),
+            Column.text("Config", "config"),
+            *places,
+            Column.count("Fold", "fold"),
+            Column.share("Best validation", "val") if has_val else None,
+            Column.number("Epoch", "epoch", 1 if has_seeds else 0),
+            Column.share("Test", "test"),
+        ),
         name="cross-validation-folds",
         caption=f"{metric} of every fold in %: {best} and the test score at that epoch"
-        f"{', means over seeds' if has_seeds else ''}{shown.fixed}",
-        columns=(
-            *Column.texts("Loss", "Config"),
-            *shown.columns,
-            *Column.numbers("Fold", *(("Best validation",) if has_val else ()), "Epoch", "Test"),
-        ),
-        rows=tuple(
-            (
-                Cell.named(row["loss"], series),
-                Cell(text=row["config"], order=row["config"]),
-                *shown.cells(row),
-                Cell.count(row["fold"]),
-                *((Cell.share(row["val"]),) if has_val else ()),
-                Cell.number(row["epoch"], 1 if has_seeds else 0),
-                Cell.share(row["test"]),
-            )
-            for row in rows
-        ),
+        f"{', means over seeds' if has_seeds else ''}{within}",
         note="Folds count from 0, as in the columns of trials.",
-        is_sortable=True,
     )
 
 
-def _pairs_table(pairs: pl.DataFrame, shown: _Factors) -> Table:
-    return Table(
+def _pairs_table(pairs: pl.DataFrame, places: Sequence[Column], within: str) -> Table:
+    return table(
+        pairs.sort("block", "protocol", "a", "b"),
+        (
+            Column.text("Loss a", "a"),
+            Column.text("Loss b", "b"),
+            *places,
+            Column.signed("a − b", "mean_difference", factor=PERCENT),
+            Column.interval("95 % interval", "low", "high", factor=PERCENT),
+            Column.p_value("p (Holm)", "p_holm"),
+            Column.share("% a", "p_a_better", 0),
+            Column.share("% =", "p_rope", 0),
+            Column.share("% b", "p_b_better", 0),
+        ),
         name="cross-validation-pairs",
         caption="Pairs of tuned losses: differences of test scores in points, by the corrected"
         " resampled t test over the same folds, Holm within the block; % a, = and b are"
-        f" the probabilities that a is better, both are equivalent, b is better{shown.fixed}",
-        columns=(
-            *Column.texts("Loss a", "Loss b"),
-            *shown.columns,
-            *Column.numbers("a − b", "95 % interval", "p (Holm)", "% a", "% =", "% b"),
-        ),
-        rows=tuple(
-            (
-                Cell.word(row["a"]),
-                Cell.word(row["b"]),
-                *shown.cells(row),
-                Cell.signed(in_percent(row["mean_difference"])),
-                Cell.interval(in_percent(row["low"]), in_percent(row["high"])),
-                Cell.p_value(row["p_holm"]),
-                *(Cell.share(row[name], 0) for name in ("p_a_better", "p_rope", "p_b_better")),
-            )
-            for row in pairs.sort("block", "protocol", "a", "b").to_dicts()
-        ),
-        is_sortable=True,
+        f" the probabilities that a is better, both are equivalent, b is better{within}",
     )

@@ -5,12 +5,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
-from analysis.study_results.recorded_fairness import CHECKED, FairnessCheck, used_budgets
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, listed
-from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Fold, Paragraph, Section
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.study_results.recorded_fairness import CHECKED, FairnessCheck, used_budgets
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.wording import counted, listed
+from podium.orchestrator.results.records.fairness_record import (
+    Disparity,
+    Fairness,
+    summarise_differences,
+)
 
 _STAGE_WORDS = {
     "search": "searches",
@@ -79,73 +84,60 @@ def _lead(results: StudyResults) -> str:
 
 
 def _differences(disparities: Sequence[Disparity]) -> Table:
-    heads = ("What", "Values", "Where", "Declared by", "Reason")
-    return Table(
+    return table(
+        disparities,
+        (
+            Column.text("What", "label"),
+            Column.text("Values", "values"),
+            Column.text("Where", lambda it: it.where.removeprefix("in ") or "everywhere"),
+            Column.text(
+                "Declared by", lambda it: "the loss itself" if it.area == "loss" else it.by or None
+            ),
+            Column.text("Reason", lambda it: it.reason or None),
+        ),
         name="fairness-differences",
         caption="Differences between the losses apart from their formulas",
-        columns=Column.texts(*heads),
-        rows=tuple(
-            (
-                Cell(text=item.label),
-                Cell(text=item.values),
-                Cell(text=item.where.removeprefix("in ") or "everywhere"),
-                Cell(text="the loss itself" if item.area == "loss" else item.by or MISSING),
-                Cell(text=item.reason or MISSING),
-            )
-            for item in disparities
-        ),
         note="Losses that do not use a setting are not listed for it. The same budget has to"
         " cover more where more hyperparameters are searched.",
     )
 
 
 def _folded_budgets(results: StudyResults, series: Mapping[str, Series]) -> Fold | None:
-    table = _budgets(results, series)
-    return Fold(summary="Budgets that searches used", parts=(table,)) if table else None
-
-
-def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
     planned = results.planned_trials
     used = used_budgets(results.trials, planned)
     if used.is_empty():
         return None
-    has_protocols = used["protocol"].n_unique() > 1
     shown = {protocol.label: protocol.shown for protocol in results.protocols}
-    rows = tuple(
-        _budget_row({**row, "protocol": shown[row["protocol"]]}, planned, series, has_protocols)
-        for row in used.to_dicts()
-    )
-    labels = ("Trials a search", "Epochs a search", "Stopped early", "Failed", "Tested winners")
-    protocol = Column.texts("Protocol") if has_protocols else ()
-    return Table(
+    has_protocols = used["protocol"].n_unique() > 1
+
+    def trials(row: Mapping[str, Any]) -> Cell:
+        low, high, short = row["fewest_trials"], row["most_trials"], row["short_searches"]
+        searches = counted(short, "search has fewer", "searches have fewer") if short else ""
+        return Cell(
+            text=" to ".join(map(str, dict.fromkeys((low, high)))), detail=searches, order=low
+        )
+
+    budgets = table(
+        used,
+        (
+            Column.named("Loss", "loss", series),
+            Column.text("Protocol", lambda row: shown[row["protocol"]]) if has_protocols else None,
+            Column(label="Trials a search", cell=trials),
+            Column.number("Epochs a search", "mean_epochs", 1),
+            Column.count("Stopped early", "pruned"),
+            Column.count("Failed", "failed"),
+            Column.text(
+                "Tested winners",
+                lambda row: f"{row['finals'] - row['failed_finals']:,} of {row['finals']:,}",
+                order=lambda row: row["finals"] - row["failed_finals"],
+                is_number=True,
+            ),
+        ),
         name="fairness-budgets",
         caption=f"Budgets that searches used; {counted(planned, 'trial')} were planned for each."
         " Epochs are the mean over searches: those of trials that were stopped early are fewer.",
-        columns=(*Column.texts("Loss"), *protocol, *Column.numbers(*labels)),
-        rows=rows,
     )
-
-
-def _budget_row(
-    row: Mapping[str, Any], planned: int, series: Mapping[str, Series], has_protocols: bool
-) -> tuple[Cell, ...]:
-    low, high = row["fewest_trials"], row["most_trials"]
-    short = row["short_searches"]
-    searches = counted(short, "search has fewer", "searches have fewer")
-    tested = row["finals"] - row["failed_finals"]
-    return (
-        Cell.named(row["loss"], series),
-        *((Cell(text=row["protocol"]),) if has_protocols else ()),
-        Cell(
-            text=str(low) if low == high else f"{low} to {high}",
-            detail=searches if short else "",
-            order=low,
-        ),
-        Cell.number(row["mean_epochs"], 1),
-        Cell(text=f"{row['pruned']:,}", order=row["pruned"]),
-        Cell(text=f"{row['failed']:,}", order=row["failed"]),
-        Cell(text=f"{tested:,} of {row['finals']:,}", order=tested),
-    )
+    return Fold(summary="Budgets that searches used", parts=(budgets,))
 
 
 def _agreed(found: Sequence[FairnessCheck]) -> str:
@@ -168,23 +160,19 @@ def _agreed(found: Sequence[FairnessCheck]) -> str:
 
 
 def _recorded(found: Sequence[FairnessCheck]) -> Table | None:
-    rows = [
-        (
-            Cell(text=CHECKED[item.column]),
-            Cell(text=_STAGE_WORDS[item.stage]),
-            Cell(text=disparity.values),
-            Cell(text=disparity.where.removeprefix("in ")),
-        )
-        for item in found
-        for disparity in item.disparities
-    ]
+    rows = [(item, disparity) for item in found for disparity in item.disparities]
     if not rows:
         return None
-    return Table(
+    return table(
+        rows,
+        (
+            Column.text("What", lambda row: CHECKED[row[0].column]),
+            Column.text("In", lambda row: _STAGE_WORDS[row[0].stage]),
+            Column.text("Values", lambda row: row[1].values),
+            Column.text("Where", lambda row: row[1].where.removeprefix("in ")),
+        ),
         name="fairness-recorded",
         caption="Differences between the stored trials of the losses",
-        columns=Column.texts("What", "In", "Values", "Where"),
-        rows=tuple(rows),
         note="Seeds and splits of finals are those of runs that did not fail.",
     )
 
@@ -199,12 +187,9 @@ def _found(items: Sequence[FairnessCheck]) -> str:
 
 
 def _equal(planned: Fairness) -> Table:
-    return Table(
+    return table(
+        (*planned.equal.items(), *planned.settings.items()),
+        (Column.text("What", 0), Column.text("Value", 1)),
         name="fairness-equal",
         caption="The same for all losses of a block; settings of training by their keys",
-        columns=Column.texts("What", "Value"),
-        rows=tuple(
-            (Cell(text=name), Cell(text=value))
-            for name, value in (*planned.equal.items(), *planned.settings.items())
-        ),
     )

@@ -1,13 +1,18 @@
 """Hyperparameter importance above noise, and where the best configs lie."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.series import Series
-from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
-from analysis.hyperparameters.findings_text import (
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
+)
+from podium.analysis.figures.series import Series
+from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
+from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     compared_by,
@@ -16,25 +21,16 @@ from analysis.hyperparameters.findings_text import (
     loss_sentences,
     region_text,
 )
-from analysis.hyperparameters.searched_ranges import searched_range_text, value_text
-from analysis.hyperparameters.tuned_hyperparameters import (
+from podium.analysis.hyperparameters.searched_ranges import searched_range_text, value_text
+from podium.analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
     tuned_hyperparameters,
 )
-from analysis.page.html_page import (
-    Bullets,
-    Cell,
-    Column,
-    Fold,
-    Illustration,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-)
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, in_percent, p_value, percent, range_of
-from orchestrator.results.records.metric_columns import RankedScore
+from podium.analysis.page.html_page import Bullets, Fold, Illustration, Paragraph, Part, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import counted, p_value, percent
+from podium.orchestrator.results.records.metric_columns import RankedScore
 
 _MOST_WARNINGS = 2  # beyond, they are folded
 _MOST_BARS = 16  # of all losses in one plot; beyond, the reader chooses a loss
@@ -131,10 +127,9 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
 
 
 def _bar(row: Mapping[str, Any], series: Mapping[str, Series], *, is_grouped: bool) -> IntervalRow:
-    low, high = in_percent(row["low"]), in_percent(row["high"])
     return IntervalRow(
         name=row["hyperparameter"],
-        estimate=Estimate(value=PERCENT * row["importance"], low=low, high=high),
+        estimate=Estimate.of_shares(row["importance"], row["low"], row["high"]),
         series=series[row["loss"]],
         group=row["loss"] if is_grouped else "",
         is_filled=row["is_above_noise"],
@@ -155,82 +150,67 @@ def _interval_text(tuned: TunedHyperparameters) -> str:
 
 
 def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
-    on_test = [] if tuned.on_test is None else tuned.on_test.to_dicts()
-    of_test = {(row["loss"], row["hyperparameter"]): row for row in on_test}
-    lines = []
-    for row in tuned.importances.to_dicts():
-        cells = [
-            Cell.named(row["loss"], series),
-            Cell.word(row["hyperparameter"]),
-            Cell.share(row["importance"], 1),
-            Cell(text=range_of(in_percent(row["low"]), in_percent(row["high"]), 1)),
-            Cell.share(row["noise"], 1),
-            Cell.p_value(row["p_value"]),
-            Cell(text=importance_verdict(row)),
-            Cell.share(row["share"], 1),
-        ]
-        if of_test:
-            found = of_test[row["loss"], row["hyperparameter"]]
-            cells += [Cell.share(found[name], 1) for name in ("importance", "noise")]
-            cells.append(Cell(text=importance_verdict(found)))
-        cells.append(Cell.count(row["num_configs"]))
-        lines.append(tuple(cells))
-    labels: tuple[str, ...] = (
-        "Importance, %",
-        "95 % interval",
-        "Noise, %",
-        "p",
-        "Verdict",
-        "Share, %",
-    )
-    labels += ("On test, %", "Noise on test, %", "Verdict on test") if of_test else ()
-    return Table(
+    return table(
+        tuned.importances,
+        (
+            Column.named("Loss", "loss", series),
+            Column.text("Hyperparameter", "hyperparameter"),
+            Column.share("Importance, %", "importance", 1),
+            Column.interval("95 % interval", "low", "high", 1, factor=PERCENT),
+            Column.share("Noise, %", "noise", 1),
+            Column.p_value("p", "p_value"),
+            Column.text("Verdict", importance_verdict),
+            Column.share("Share, %", "share", 1),
+            *_on_test(tuned),
+            Column.count("Configs", "num_configs"),
+        ),
         name="importance-table",
         caption=f"Importance of hyperparameters in %, mean over {_blocks(tuned)}",
-        columns=(
-            *Column.texts("Loss", "Hyperparameter"),
-            *(
-                Column(label=label, is_number=not label.startswith("Verdict"))
-                for label in (*labels, "Configs")
-            ),
-        ),
-        rows=tuple(lines),
         note="Share is of the sum over the hyperparameters of the loss: it sums to 100 % whatever"
         " the noise, so read it only where the verdict is above noise. p is one-sided, from"
         f" {tuned.settings.permutations} permutations of the scores within each search, and not"
         " corrected for how many hyperparameters there are. Intervals are"
         f" {_interval_text(tuned)}.",
-        is_sortable=True,
     )
+
+
+def _on_test(tuned: TunedHyperparameters) -> Iterator[Column]:
+    """The same by test scores of the searches' trials, where there are any."""
+    if tuned.on_test is None or tuned.on_test.is_empty():
+        return
+    found = {(row["loss"], row["hyperparameter"]): row for row in tuned.on_test.to_dicts()}
+
+    def of_test(row: Mapping[str, Any]) -> Mapping[str, Any]:
+        return found[row["loss"], row["hyperparameter"]]
+
+    yield Column.share("On test, %", lambda row: of_test(row)["importance"], 1)
+    yield Column.share("Noise on test, %", lambda row: of_test(row)["noise"], 1)
+    yield Column.text("Verdict on test", lambda row: importance_verdict(of_test(row)))
 
 
 def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
-    lines = tuple(
+    return table(
+        [(loss, region) for loss, regions in tuned.regions.items() for region in regions],
         (
-            Cell.named(loss, series),
-            Cell.word(region.hyperparameter),
-            Cell(text=_searched(region)),
-            Cell(text=region_text(region) or MISSING),
-            Cell(text=_median_interval(region)),
-            Cell(text=_end_text(region, region.at_low)),
-            Cell(text=_end_text(region, region.at_high)),
-            Cell.count(region.num_best),
-        )
-        for loss, regions in tuned.regions.items()
-        for region in regions
-    )
-    labels = ("95 % interval of the median", "Winners at lower end", "Winners at upper end")
-    return Table(
+            Column.named("Loss", 0, series),
+            Column.text("Hyperparameter", lambda row: row[1].hyperparameter),
+            Column.text("Searched", lambda row: _searched(row[1])),
+            Column.text("Best configs", lambda row: region_text(row[1]) or None),
+            Column.text(
+                "95 % interval of the median", lambda row: _median_interval(row[1]), is_number=True
+            ),
+            Column.text(
+                "Winners at lower end", lambda row: _at_end(row[1], row[1].at_low), is_number=True
+            ),
+            Column.text(
+                "Winners at upper end", lambda row: _at_end(row[1], row[1].at_high), is_number=True
+            ),
+            Column.count("Best configs, n", lambda row: row[1].num_best),
+        ),
         name="regions",
         caption="Where the best tenth of each search lies (central 80 %), and how many winners of"
         " searches lie within 2 % of an end of the range. The bootstrap is over blocks from 5 on,"
         " else over the best configs.",
-        columns=(
-            *Column.texts("Loss", "Hyperparameter", "Searched", "Best configs"),
-            *Column.numbers(*labels, "Best configs, n"),
-        ),
-        rows=lines,
-        is_sortable=True,
     )
 
 
@@ -239,12 +219,12 @@ def _searched(region: BestRegion) -> str:
     return searched_range_text(region.searched) if is_known else "differs between blocks"
 
 
-def _median_interval(region: BestRegion) -> str:
+def _median_interval(region: BestRegion) -> str | None:
     if not isinstance(region.best, BestRange):
-        return MISSING
+        return None
     text = percent if region.is_relative else value_text
     return f"{text(region.best.median_low)} to {text(region.best.median_high)}"
 
 
-def _end_text(region: BestRegion, end: RangeEnd) -> str:
-    return f"{end.num} of {region.num_winners}" if region.num_winners else MISSING
+def _at_end(region: BestRegion, end: RangeEnd) -> str | None:
+    return f"{end.num} of {region.num_winners}" if region.num_winners else None

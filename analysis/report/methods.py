@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import class_bootstrap
-from analysis.figures.series import Series
-from analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
-from analysis.report.rank_intervals import bootstrap_note
-from analysis.scores.final_scores import BASELINE
-from analysis.study_results.study_results import StudyResults
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.table_tournament import TableResults
-from analysis.tournament.tournament import Tournament
-from analysis.wording import counted, listed
-from orchestrator.results.records.tournament_rules import TEST_LABELS
+from podium.analysis.estimates.confidence_intervals import class_bootstrap
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
+from podium.analysis.report.leaderboard import bootstrap_note
+from podium.analysis.scores.final_scores import BASELINES
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.table_tournament import TableResults
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.wording import counted, listed
+from podium.orchestrator.results.records.tournament_rules import TEST_LABELS
 
 _POINTER = (
     "docs/explanation/statistics/ of podium has each definition, its limits, and its source."
@@ -63,7 +63,7 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
         f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",
         "Standard deviations are sample standard deviations; of a single value there is none.",
-        f"The {BASELINE} network is shown beside the losses and is never ranked.",
+        f"The baselines, {listed(BASELINES)}, are shown beside the losses and are never ranked.",
     )
 
 

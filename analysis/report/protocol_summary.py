@@ -3,12 +3,18 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
-from analysis.protocols.findings_text import missing_statistics, protocol_sentences
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_tables import cost_table, finals_table, row_of
-from analysis.protocols.selected_configs import (
+from podium.analysis.figures.series import Series, series_of
+from podium.analysis.page.html_page import Fact, Illustration, Summary
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import (
+    cost_table,
+    finals_table,
+    protocol_column,
+    row_of,
+)
+from podium.analysis.protocols.selected_configs import (
     ALPHA,
     non_leaking,
     pick_differences,
@@ -16,10 +22,16 @@ from analysis.protocols.selected_configs import (
     protocol_headline,
     ranked_means,
 )
-from analysis.report.protocol_tables import page_table
-from analysis.report.protocols import regret_against_cost, scores_of_picks
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, duration, listed, number
+from podium.analysis.report.protocols import regret_against_cost, scores_of_picks
+from podium.analysis.scores.protocol_runs import Protocol
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import (
+    MISSING,
+    counted,
+    duration,
+    listed,
+    number,
+)
 
 _MOST_OTHERS = 3  # protocols named after the best
 _SAME = 0.005  # points; regrets that differ by less read alike
@@ -44,7 +56,7 @@ def protocol_summary(results: StudyResults, said: Summary) -> Summary | None:
         headline=headline,
         facts=tuple(_facts(study, regrets)),
         picture=_picture(study, series),
-        leaderboard=_table(study, series),
+        leaderboard=_table(study),
         sentences=(
             *protocol_sentences(study),
             *missing_statistics(study),
@@ -62,7 +74,7 @@ def _regrets(study: ProtocolStudy) -> dict[str, float]:
     """
     known = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
     rows = [known[label] for label in non_leaking(study) if label in known]
-    if study.design.num_configs == 1 or any(row["regret"] is None for row in rows):
+    if study.num_configs == 1 or any(row["regret"] is None for row in rows):
         return {}
     ordered = sorted(rows, key=lambda row: (row["regret"], row["hours_per_search"] or 0))
     return {row["protocol"]: PERCENT * row["regret"] for row in ordered}
@@ -115,9 +127,8 @@ def _facts(study: ProtocolStudy, regrets: Mapping[str, float]) -> Iterator[Fact]
     hours = _hours(study)
     if first in hours:
         yield _cost(first, {label: hours[label] for label in non_leaking(study) if label in hours})
-    design = study.design
     yield Fact(
-        value=f"{design.num_repeats} × {design.num_blocks} × {design.num_losses}",
+        value=f"{study.num_repeats} × {study.num_blocks} × {study.num_losses}",
         label="repeats × blocks × losses searched",
     )
 
@@ -142,57 +153,57 @@ def _picture(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     """Regret against cost, else the test scores of what was picked; None with neither."""
     found = None
     if costs := cost_table(study):
-        found = regret_against_cost(study, series, page_table(costs, series))
+        found = regret_against_cost(study, series, costs)
     if found is None and (finals := finals_table(study)):
-        found = scores_of_picks(study, series, page_table(finals, series))
+        found = scores_of_picks(study, series, finals)
     if found is None:
         return None
     return replace(
         found,
         name="summary-protocols",
         plots=tuple(replace(plot, name="summary-protocols-plot") for plot in found.plots),
-        table=replace(found.table, name="summary-protocols-table"),
+        table=None,
     )
 
 
-def _table(study: ProtocolStudy, series: Mapping[str, Series]) -> Table:
+def _table(study: ProtocolStudy) -> Table | None:
     """Regret, optimism and cost of each protocol, in the order of the verdict."""
     hours = _hours(study)
     least = min(hours.values(), default=1.0)
-    fresh = {
-        label: row["mean"]
-        for label in study.order
-        if (row := row_of(study.optimism.over_runs, "fresh", protocol=label))
-    }
-    regrets = {
-        row["protocol"]: row["regret"]
-        for row in study.costs.by_protocol.drop_nulls("regret").to_dicts()
-    }
-    columns = {
-        "Regret": {label: Cell.share(value) for label, value in regrets.items()},
-        "Optimism": {label: Cell.share(value) for label, value in fresh.items()},
-        "Cost": {
-            label: Cell(text=f"{number(spent / least, 1)} ×", order=spent)
-            for label, spent in hours.items()
-        },
-    }
-    shown = {head: cells for head, cells in columns.items() if cells}
-    order = sorted(
-        study.protocols,
-        key=lambda it: (it.leaks, regrets.get(it.label, 0), study.order.index(it.label)),
+    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
+
+    def regret(protocol: Protocol) -> float | None:
+        found: float | None = costs.get(protocol.label, {}).get("regret")
+        return found
+
+    def optimism(protocol: Protocol) -> float | None:
+        row = row_of(study.optimism.over_runs, "fresh", protocol=protocol.label)
+        return row["mean"] if row else None
+
+    def cost(protocol: Protocol) -> Cell:
+        spent = hours.get(protocol.label)
+        text = MISSING if spent is None else f"{number(spent / least, 1)} ×"
+        return Cell(text=text, order=spent)
+
+    place = study.order.index
+    protocols = sorted(
+        study.protocols, key=lambda it: (it.leaks, regret(it) or 0, place(it.label))
     )
-    in_points = " and ".join(head.lower() for head in shown if head != "Cost")
-    units = f"; {in_points} in points" if in_points else ""
-    cost = "; cost is time over the least" if hours else ""
-    return Table(
-        name="protocol-summary",
-        caption=f"All protocols{units}{cost}",
-        columns=(*Column.texts("Protocol"), *Column.numbers(*shown)),
-        rows=tuple(
-            (
-                Cell(text=it.shown, series=series[it.label], order=study.order.index(it.label)),
-                *(cells.get(it.label, Cell.number(None)) for cells in shown.values()),
-            )
-            for it in order
+    found = table(
+        protocols,
+        (
+            protocol_column(study),
+            Column.share("Regret", regret),
+            Column.share("Optimism", optimism),
+            Column(label="Cost", cell=cost),
         ),
-    )
+        name="protocol-summary",
+        caption="All protocols",
+    ).filled()
+    if found is None:
+        return None
+    labels = [column.label for column in found.columns]
+    in_points = " and ".join(it.lower() for it in labels if it in ("Regret", "Optimism"))
+    units = f"; {in_points} in points" if in_points else ""
+    times = "; cost is time over the least" if "Cost" in labels else ""
+    return replace(found, caption=f"{found.caption}{units}{times}")

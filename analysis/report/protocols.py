@@ -1,44 +1,51 @@
 """The section on validation protocols: which selects best, at what cost, and how sure that is."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
-from analysis.figures.axis import Axis
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.scatter import Point, scatter_plot
-from analysis.figures.series import Series, series_of
-from analysis.page.html_page import (
-    Bullets,
-    Heading,
-    Illustration,
-    Paragraph,
-    Part,
-    Section,
-    Table,
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
 )
-from analysis.protocols.findings_text import (
+from podium.analysis.figures.scatter import Point, scatter_plot
+from podium.analysis.figures.series import Series, series_of
+from podium.analysis.page.html_page import Bullets, Heading, Illustration, Paragraph, Part, Section
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.protocols.findings_text import (
     missing_statistics,
     protocol_sentences,
 )
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_tables import (
-    ProtocolTable,
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import (
     agreement_table,
     cost_table,
+    ends_of,
     finals_table,
     intervals_over,
     loss_table,
+    mean_cell,
     optimism_table,
     pair_table,
     pick_table,
     readings_table,
     row_of,
 )
-from analysis.protocols.selected_configs import protocol_headline
-from analysis.report.default_tuned_refit import default_tuned_refit
-from analysis.report.protocol_tables import estimate, page_table
-from analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+
+_FINALISTS = {
+    "default_part": "default",
+    "tuned_part": "tuned",
+    "tuned_all": "tuned, all classes",
+}
+_GAPS = {"tuning": "Tuning", "classes": "All classes", "both": "Both"}
+_ALL = "all losses"
 
 
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
@@ -49,7 +56,7 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
         return None
     looks = series_of(study.order)
     series = {label: looks[label] for label in study.order}
-    steps = default_tuned_refit(study, losses, protocol=results.protocol.label)
+    steps = _default_tuned_refit(study, losses, protocol=results.protocol.label)
     # Of a single protocol without quarantine, finalists are all there is to compare.
     is_comparison = len(study.protocols) > 1 or study.picks.is_recorded
     return Section(
@@ -59,34 +66,28 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
         parts=(
             *(_comparison(study, series) if is_comparison else ()),
             *((Heading(text="Default, tuned, refit"), steps) if steps else ()),
-            *_shown(series, readings_table(study)),
+            *filter(None, (readings_table(study),)),
         ),
     )
-
-
-def _shown(series: Mapping[str, Series], *tables: ProtocolTable | None) -> tuple[Table, ...]:
-    return tuple(page_table(table, series) for table in tables if table is not None)
 
 
 def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
     yield Paragraph(text=protocol_headline(study), style="lead")
     yield Bullets(items=protocol_sentences(study))
-    of_picks = _shown(series, finals_table(study), pick_table(study))
-    if of_picks:
-        yield scores_of_picks(study, series, of_picks[0])
-    yield from (*of_picks[1:], *_shown(series, pair_table(study)))
-    for costs in _shown(series, cost_table(study)):
+    if finals := finals_table(study):
+        yield scores_of_picks(study, series, finals)
+    yield from filter(None, (pick_table(study), pair_table(study)))
+    if costs := cost_table(study):
         front = regret_against_cost(study, series, costs)
         yield Heading(text="Regret against cost" if front else "Cost")
         yield front or costs
-    agreement = _shown(series, agreement_table(study))
-    if agreement:
+    if agreement := agreement_table(study):
         yield Heading(text="Rank agreement of validation and test")
-        yield from agreement
-    for optimism in _shown(series, optimism_table(study)):
+        yield agreement
+    if optimism := optimism_table(study):
         yield Heading(text="Optimism of selected configs")
         yield optimism
-    yield from _shown(series, loss_table(study))
+    yield from filter(None, (loss_table(study),))
     if missing := missing_statistics(study):
         yield Heading(text="Not estimated")
         yield Bullets(items=missing)
@@ -118,7 +119,7 @@ def scores_of_picks(
         IntervalRow(
             name=name,
             group=protocol.shown,
-            estimate=estimate(row_of(frame, measure, protocol=protocol.label)),
+            estimate=_estimate(row_of(frame, measure, protocol=protocol.label)),
             series=series[protocol.label],
             is_filled=name != "default",
         )
@@ -165,7 +166,7 @@ def regret_against_cost(
         label = row["protocol"]
         if row["regret"] is None or not row["hours_per_search"]:
             continue
-        regret = estimate(row_of(study.picks.fairest.means, "regret", protocol=label))
+        regret = _estimate(row_of(study.picks.fairest.means, "regret", protocol=label))
         points.append(
             Point(
                 name=study.shown[label],
@@ -181,7 +182,7 @@ def regret_against_cost(
             front.append((points[-1].x, points[-1].y))
     if not points:
         return None
-    unit = "GPU-minutes" if study.design.has_gpus else "Minutes of one slot"
+    unit = "GPU-minutes" if study.has_gpus else "Minutes of one slot"
     plot = scatter_plot(
         points,
         x=Axis.of_costs(f"{unit} a search", [point.x for point in points]),
@@ -203,3 +204,106 @@ def regret_against_cost(
         " intervals overlap, the front may differ in another study.",
         table=table,
     )
+
+
+def _default_tuned_refit(
+    study: ProtocolStudy, losses: Mapping[str, Series], *, protocol: str
+) -> Illustration | None:
+    """Published default, tuned, refit on all classes: the gain of each step on test.
+
+    The figure is of one protocol, the table of all; None without finals on all classes.
+    """
+    if row_of(study.finals.means, "classes", protocol=protocol) is None:
+        return None
+    mine = study.finals.by_loss.filter(pl.col("protocol") == protocol)
+    rows = [
+        row
+        for loss in sorted(set(mine["loss"]))
+        for row in _refit_rows(mine, loss, losses[loss], loss=loss)
+    ]
+    if mine["loss"].n_unique() > 1:
+        ink = Series(name=_ALL, position=None)
+        rows += _refit_rows(study.finals.means, _ALL, ink, protocol=protocol)
+    intervals = intervals_over(study.finals.means, study.finals.unit)
+    plot = intervals_plot(
+        rows,
+        IntervalAxis(label=f"{study.metric} on test, %"),
+        IntervalWords(value=f"mean {study.metric} on test, %"),
+        name="ladder-plot",
+        title="From the published default to tuned to all training classes",
+        description="Three lines for each loss: the published default, the tuned config, both"
+        " trained on a part of the training classes, and the tuned config trained on all of them."
+        " The numbers are in the table.",
+    )
+    return Illustration(
+        name="ladder",
+        plots=(plot,),
+        caption=f"Finalists under {study.shown[protocol]}: published default (hollow), tuned, and"
+        " tuned refit on all training classes for as many epochs as the search selected;"
+        f" test, mean over blocks and fresh seeds{intervals}. Gaps are paired"
+        " by seed: see the table.",
+        table=_refit_table(study, losses),
+    )
+
+
+def _refit_rows(
+    means: pl.DataFrame, name: str, series: Series, **keys: str
+) -> tuple[IntervalRow, ...]:
+    return tuple(
+        IntervalRow(
+            name=label,
+            group=name,
+            series=series,
+            estimate=_estimate(row_of(means, finalist, **keys)),
+            is_filled=finalist != "default_part",
+        )
+        for finalist, label in _FINALISTS.items()
+    )
+
+
+def _refit_table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
+    means = study.finals.means
+    rows: list[dict[str, Any]] = []
+    for label in study.order:
+        mine = study.finals.by_loss.filter(pl.col("protocol") == label)
+        named = sorted(set(mine["loss"]))
+        of_losses = {loss: mine.filter(pl.col("loss") == loss) for loss in named}
+        if len(named) > 1:
+            of_losses[_ALL] = means
+        rows += [
+            {"protocol": label, "loss": loss, "means": frame} for loss, frame in of_losses.items()
+        ]
+
+    def column(label: str, measure: str) -> Column:
+        def cell(row: Mapping[str, Any]) -> Cell:
+            found = row_of(row["means"], measure, protocol=row["protocol"])
+            return mean_cell(found, is_gain=measure in _GAPS)
+
+        return Column(label=label, cell=cell)
+
+    labels = ("Default", "Tuned", "Tuned, all classes", *_GAPS.values())
+    return table(
+        rows,
+        (
+            Column.text(
+                "Protocol",
+                lambda row: study.shown[row["protocol"]],
+                order=lambda row: study.order.index(row["protocol"]),
+            ),
+            Column.named("Loss", "loss", losses),
+            *map(column, labels, (*_FINALISTS, *_GAPS)),
+        ),
+        name="ladder-table",
+        caption=f"{study.metric} on test in %, gaps in points"
+        f"{intervals_over(means, study.finals.unit)}",
+        note="Tuning: tuned minus default, both on a part of the classes. All classes: the tuned"
+        " config on all of them minus itself on the part; the epochs come from the search.",
+    )
+
+
+def _estimate(row: Mapping[str, Any] | None) -> Estimate | None:
+    """A mean and its interval in percent, from a row of ``group_means``."""
+    if row is None:
+        return None
+    low, high = ends_of(row)
+    return Estimate.of_shares(row["mean"], low, high)

@@ -5,14 +5,15 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.series import Series
-from analysis.hyperparameters.searched_ranges import searched_range_text, space_ranges
-from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
-from analysis.scores.protocol_runs import test_readings
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, MOST_NAMED, listed
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import read_bytes
+from podium.analysis.figures.series import Series
+from podium.analysis.hyperparameters.searched_ranges import searched_range_text, space_ranges
+from podium.analysis.page.html_page import Fold, Section, fragment
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.scores.protocol_runs import test_readings
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.wording import MISSING, MOST_NAMED, listed
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import read_bytes
 
 _MOST_HASHES = 12
 
@@ -120,15 +121,20 @@ def _hashes(trials: pl.DataFrame) -> Table:
         .agg(pl.col("test_hash", "protocol_hash", "split_hash").drop_nulls().unique().sort())
         .sort("block")
     )
-    heads = ("Block", "Test classes and images", "Protocol", "Splits")
-    return Table(
+
+    def hashes(label: str, name: str) -> Column:
+        return Column.text(label, lambda row: _some(row[name]))
+
+    return table(
+        blocks,
+        (
+            Column.text("Block", "block"),
+            hashes("Test classes and images", "test_hash"),
+            hashes("Protocol", "protocol_hash"),
+            hashes("Splits", "split_hash"),
+        ),
         name="hashes",
         caption="Hashes of what was compared, by block",
-        columns=Column.texts(*heads),
-        rows=tuple(
-            (Cell(text=block), *(Cell(text=_some(hashes)) for hashes in rest))
-            for block, *rest in blocks.iter_rows()
-        ),
     )
 
 

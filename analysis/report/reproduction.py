@@ -1,28 +1,29 @@
 """Reproduction: published results beside those of the study, one by one."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import get_args
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
-from analysis.study_results.reproduction import (
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Fold, Paragraph, Part, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.study_results.reproduction import (
     Comparison,
     Verdict,
     compare_ranks,
     compare_values,
 )
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import counted, listed, number, signed
-from orchestrator.results.records.expected_values import Expected, ExpectedValue, expected_of
-from orchestrator.results.records.metric_columns import short_label
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.wording import counted, listed, number, signed
+from podium.orchestrator.results.records.expected_values import (
+    Expected,
+    ExpectedValue,
+    expected_of,
+)
+from podium.orchestrator.results.records.metric_columns import short_label
 
 _Value = tuple[ExpectedValue, Comparison]
 
-_COMPARED = (
-    *Column.numbers("Published", "Ours", "Difference", "Tolerance"),
-    *Column.texts("Verdict"),
-)
 _MOST_SHOWN = 24  # rows of a table that is not folded
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _PHRASES: Mapping[Verdict, tuple[str, str]] = {
@@ -48,16 +49,16 @@ def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section
     parts: list[Part] = [
         Paragraph(text=sentence) for sentence in _sentences(values, ranks, expected)
     ]
-    for table in (
-        _value_table(results, values, expected, series) if values else None,
-        _rank_table(ranks, series) if ranks else None,
-    ):
-        if table is None:
-            continue
-        if len(table.rows) > _MOST_SHOWN:
-            parts.append(Fold(summary=f"All {len(table.rows)} values", parts=(table,)))
-        else:
-            parts.append(table)
+    tables = [
+        *([_value_table(results, values, expected, series)] if values else []),
+        *([_rank_table(ranks, series)] if ranks else []),
+    ]
+    parts += [
+        Fold(summary=f"All {len(shown.rows)} values", parts=(shown,))
+        if len(shown.rows) > _MOST_SHOWN
+        else shown
+        for shown in tables
+    ]
     return Section(
         name="reproduction",
         title="Reproduction of published results",
@@ -126,64 +127,66 @@ def _value_table(
     expected: Expected,
     series: Mapping[str, Series],
 ) -> Table:
-    labels = ("Block", "Loss", "Of", "Score")
+    def of(value: ExpectedValue) -> str:
+        what = value.config or value.finalist
+        return " ".join(filter(None, (what, value.train_on, value.protocol)))
+
+    def runs(value: Comparison) -> str:
+        width = "" if value.half_width is None else f"±{number(value.half_width)}"
+        seeds = counted(value.num_seeds, "seed") if value.num_seeds else ""
+        failed = f"{value.num_failed} failed" if value.num_failed else ""
+        return ", ".join(filter(None, (width, seeds, failed)))
+
     misprinted = any(value.is_impossible for _, value in values)
-    return Table(
+    return table(
+        values,
+        (
+            Column.text("Block", lambda row: row[0].block),
+            Column.named("Loss", lambda row: row[0].loss, series),
+            Column.text("Of", lambda row: of(row[0])),
+            Column.text(
+                "Score",
+                lambda row: short_label(row[0].metric or results.objective, row[0].k),
+                order=lambda row: float(row[0].k),
+            ),
+            *_compared(runs),
+        ),
         name="reproduction",
         caption=f"{counted(len(values), 'published value')} beside ours on the test classes, in %:"
         " the mean over seeds and folds, with its 95 % t interval where there are several seeds."
         f" Source: {expected.source}.",
-        columns=(*Column.texts(*labels), *_COMPARED),
-        rows=tuple(_value_row(results, *value, series) for value in values),
         note="Reproduced: the difference is within the tolerance. Compatible: beyond it, but not"
         " beyond the tolerance and our interval together; what is published has an uncertainty of"
         " its own, rarely printed. The interval is over seeds of one config on one split."
         f"{_OF_IMPOSSIBLE if misprinted else ''}",
-        is_sortable=True,
-    )
-
-
-def _value_row(
-    results: StudyResults, expected: ExpectedValue, value: Comparison, series: Mapping[str, Series]
-) -> tuple[Cell, ...]:
-    of_what = expected.config or expected.finalist
-    of = " ".join(filter(None, (of_what, expected.train_on, expected.protocol)))
-    width = value.half_width
-    seeds = counted(value.num_seeds, "seed") if value.num_seeds else ""
-    failed = f"{value.num_failed} failed" if value.num_failed else ""
-    detail = ", ".join(filter(None, ("" if width is None else f"±{number(width)}", seeds, failed)))
-    score = short_label(expected.metric or results.objective, expected.k)
-    return (
-        Cell.word(expected.block),
-        Cell.named(expected.loss, series),
-        Cell.word(of),
-        Cell(text=score, order=float(expected.k)),
-        *_compared(value, detail),
     )
 
 
 def _rank_table(ranks: Mapping[str, Comparison], series: Mapping[str, Series]) -> Table:
-    return Table(
+    return table(
+        ranks.items(),
+        (Column.named("Loss", 0, series), *_compared(lambda _: "")),
         name="reproduced-ranks",
         caption=f"{counted(len(ranks), 'published average rank')} beside those of the tournament.",
-        columns=(*Column.texts("Loss"), *_COMPARED),
-        rows=tuple((Cell.named(loss, series), *_compared(it)) for loss, it in ranks.items()),
-        is_sortable=True,
     )
 
 
-def _compared(value: Comparison, detail: str = "") -> tuple[Cell, ...]:
-    """The cells of `_COMPARED`."""
-    verdict, gap = value.verdict, value.difference
-    text: str = verdict
-    if verdict == "impossible":
-        text = "impossible as printed"
-    elif verdict == "differs" and gap is not None:
-        text = f"differs by {number(abs(gap))}"
-    return (
-        Cell(text=f"{value.published:g}", order=value.published),
-        Cell.number(value.ours, detail=detail),
-        Cell.signed(gap),
-        Cell(text=f"{value.tolerance:g}", order=value.tolerance),
-        Cell(text=text, order=verdict),
-    )
+def _compared(runs: Callable[[Comparison], str]) -> Iterator[Column]:
+    """Columns of comparisons, which are the second of each row; ``runs`` stands below ours."""
+
+    def verdict(row: tuple[object, Comparison]) -> str:
+        value = row[1]
+        if value.verdict == "impossible":
+            return "impossible as printed"
+        if value.verdict == "differs" and value.difference is not None:
+            return f"differs by {number(abs(value.difference))}"
+        return value.verdict
+
+    def as_printed(value: float | None, _: int) -> str:
+        return f"{value:g}"
+
+    yield Column.number("Published", lambda row: row[1].published, write=as_printed)
+    yield Column.number("Ours", lambda row: row[1].ours, below=lambda row: runs(row[1]))
+    yield Column.signed("Difference", lambda row: row[1].difference)
+    yield Column.number("Tolerance", lambda row: row[1].tolerance, write=as_printed)
+    yield Column.text("Verdict", verdict, order=lambda row: row[1].verdict)

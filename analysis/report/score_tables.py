@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, SideBySide, Table
-from analysis.scores.score_grid import ScoreGrid
-from analysis.wording import MISSING, counted, number
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import SideBySide
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.scores.score_grid import ScoreGrid
+from podium.analysis.wording import MISSING, counted, number
 
 _FEW_COLUMNS = 6  # two such tables fit beside each other on a screen
 
@@ -53,7 +54,7 @@ def block_tables(
 
     Without dimensions or backbones columns are what there is; with one network for all data sets
     these are the columns of one table. The best of each column is bold, all of them if several
-    tie; the untrained network is last and cannot be best.
+    tie; baselines are last and cannot be best.
     """
     rows = _rows(grid)
     has_one_network = len({(row["backbone"], row["dim"]) for row in rows}) == 1
@@ -146,28 +147,24 @@ def _table(
     run_noun: str,
     name: str,
 ) -> Table:
-    columns = list(dict.fromkeys(sorted((position for position, _ in cells), key=_column_order)))
+    positions = dict.fromkeys(sorted((position for position, _ in cells), key=_column_order))
     found = {(position, row["loss"]): row for position, row in cells}
-    losses = sorted({(row["is_baseline"], row["loss"]) for _, row in cells})
-    best = {column: scale.best(_scores(cells, column)) for column in columns}
-    return Table(
+    losses = [loss for _, loss in sorted({(row["is_baseline"], row["loss"]) for _, row in cells})]
+
+    def column(position: _Position) -> Column:
+        best = scale.best(_scores(cells, position))
+        return Column(
+            label=position.head,
+            group=position.group,
+            cell=lambda loss: _cell(found.get((position, loss)), best, scale),
+        )
+
+    return table(
+        losses,
+        (Column.named("Loss", str, series), *map(column, positions)),
         name=name,
         caption=_caption(panel, [row for _, row in cells], scale, run_noun),
-        columns=(
-            *Column.texts("Loss"),
-            *(Column(label=column.head, group=column.group) for column in columns),
-        ),
-        rows=tuple(
-            (
-                Cell.named(loss, series),
-                *(_cell(found.get((column, loss)), best[column], scale) for column in columns),
-            )
-            for _, loss in losses
-        ),
-        note=_missing_note(
-            [found.get((column, loss)) for column in columns for _, loss in losses]
-        ),
-        is_sortable=True,
+        note=_missing_note([found.get((it, loss)) for it in positions for loss in losses]),
     )
 
 
@@ -186,11 +183,11 @@ def _scores(cells: Sequence[tuple[_Position, _Row]], column: _Position) -> list[
 def _cell(row: _Row | None, best: float | None, scale: Scale) -> Cell:
     if row is None or row["score"] is None:
         return Cell(text="failed" if row and row["num_failed"] else MISSING)
-    return Cell.number(
-        row["score"],
-        scale.digits,
+    return Cell(
+        text=number(row["score"], scale.digits),
         detail=", ".join(_details(row, scale)),
         is_best=not row["is_baseline"] and row["score"] == best,
+        order=row["score"],
     )
 
 

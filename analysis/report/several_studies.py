@@ -2,21 +2,22 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Bullets, Cell, Column, Page, Paragraph, Section, Table
-from analysis.report.verdict import answer_headline
-from analysis.study_results.paired_studies import (
+from podium.analysis.figures.series import Series, series_of
+from podium.analysis.page.html_page import Bullets, Page, Paragraph, Section
+from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.report.verdict import answer_headline
+from podium.analysis.study_results.paired_studies import (
     PairedLoss,
     comparable_blocks,
     paired_losses,
     test_hashes,
 )
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, listed, range_below
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import MISSING, counted, listed
 from podium.errors import PodiumError
 
 _NOT_COMPARED = ("study", "name", "storage", "fairness")
@@ -103,30 +104,35 @@ def _why_not(first: StudyResults, second: StudyResults) -> str:
 def _losses(
     studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
 ) -> Section:
-    columns = [
-        column
-        for label, results in zip(labels, studies, strict=True)
-        for column in Column.numbers(
-            f"Mean {results.ranked_by.label}, %", "Rank", "Gain, points", group=label
-        )
-    ]
-    table = Table(
+    losses = table(
+        sorted(series),
+        (
+            Column.named("Loss", str, series),
+            *(
+                column
+                for label, results in zip(labels, studies, strict=True)
+                for column in _of_study(results, label)
+            ),
+        ),
         name="losses",
         caption="Tuned losses in each study: mean test score over the blocks that were ranked,"
         " rank by average rank, and gain over the published default on test",
-        columns=(*Column.texts("Loss"), *columns),
-        rows=tuple(
-            (
-                Cell.named(loss, series),
-                *(cell for results in studies for cell in _loss_cells(results, loss)),
-            )
-            for loss in sorted(series)
-        ),
         note="Mean scores of studies with other blocks are not comparable; ranks are within a"
         f" study. Ranked were {_ranked(studies, labels)}.",
-        is_sortable=True,
     )
-    return Section(name="losses-section", title="Losses", parts=(table,))
+    return Section(name="losses-section", title="Losses", parts=(losses,))
+
+
+def _of_study(results: StudyResults, label: str) -> Iterator[Column]:
+    """Columns of a study, whose rows are losses."""
+    standings = results.tournament.standings if results.tournament else ()
+    means = {standing.competitor: standing.mean_score for standing in standings}
+    places = {standing.competitor: standing.place for standing in standings}
+    has_gains = not results.selection.is_empty()
+    gains = dict(results.overall.select("loss", "gain").iter_rows()) if has_gains else {}
+    yield Column.number(f"Mean {results.ranked_by.label}, %", means.get, group=label)
+    yield Column.number("Rank", places.get, 0, group=label)
+    yield Column.signed("Gain, points", gains.get, factor=PERCENT, group=label)
 
 
 def _ranked(studies: Sequence[StudyResults], labels: _Labels) -> str:
@@ -137,15 +143,6 @@ def _ranked(studies: Sequence[StudyResults], labels: _Labels) -> str:
             for label, results in zip(labels, studies, strict=True)
         ]
     )
-
-
-def _loss_cells(results: StudyResults, loss: str) -> tuple[Cell, ...]:
-    standings = results.tournament.standings if results.tournament else ()
-    found = next((s for s in standings if s.competitor == loss), None)
-    gains = results.overall.filter(loss=loss)["gain"].to_list() if loss in results.losses else []
-    gain = None if not gains or gains[0] is None else PERCENT * gains[0]
-    mean, place = (found.mean_score, found.place) if found else (None, None)
-    return (Cell.number(mean), Cell.number(place, 0), Cell.signed(gain))
 
 
 def _compared(
@@ -167,39 +164,39 @@ def _pair_table(
     labels: _Labels,
     series: Mapping[str, Series],
 ) -> Table:
-    heads = ("Blocks", "First, %", "Second, %", "First − second", "Won/tied/lost", "p", "p Holm")
-    return Table(
+    def loss(pair: PairedLoss) -> Cell:
+        detail = "other code" if _is_other_code(pair, studies) else ""
+        return Cell(text=pair.loss, detail=detail, series=series[pair.loss], order=pair.loss)
+
+    return table(
+        pairs,
+        (
+            Column(label="Loss", cell=loss, is_number=False),
+            Column.text("First", lambda pair: labels[pair.first], order="first"),
+            Column.text("Second", lambda pair: labels[pair.second], order="second"),
+            Column.count("Blocks", "num_blocks"),
+            Column.number("First, %", "mean_first"),
+            Column.number("Second, %", "mean_second"),
+            Column.signed(
+                "First − second",
+                "difference.estimate",
+                below=("difference.low", "difference.high"),
+            ),
+            Column.text(
+                "Won/tied/lost",
+                lambda pair: f"{pair.wins}/{pair.ties}/{pair.losses}",
+                order="wins",
+                is_number=True,
+            ),
+            Column.p_value("p", "p_value"),
+            Column.p_value("p Holm", "p_holm"),
+        ),
         name="paired-losses",
         caption="Tuned test scores of one loss in two studies, paired by the blocks whose test"
         " hashes agree; the difference in points with its 95 % t interval over groups below",
-        columns=(*Column.texts("Loss", "First", "Second"), *Column.numbers(*heads)),
-        rows=tuple(
-            (
-                Cell(
-                    text=pair.loss,
-                    detail="other code" if _is_other_code(pair, studies) else "",
-                    series=series[pair.loss],
-                    order=pair.loss,
-                ),
-                Cell(text=labels[pair.first], order=pair.first),
-                Cell(text=labels[pair.second], order=pair.second),
-                Cell.count(pair.num_blocks),
-                Cell.number(pair.mean_first),
-                Cell.number(pair.mean_second),
-                Cell.signed(
-                    pair.difference.estimate,
-                    detail=range_below(pair.difference.low, pair.difference.high),
-                ),
-                Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}"),
-                Cell.p_value(pair.p_value),
-                Cell.p_value(pair.p_holm),
-            )
-            for pair in pairs
-        ),
         note="Groups: blocks of one data set and backbone. p: two-sided exact Wilcoxon signed-rank"
         " test over them; Holm: over the losses of two studies. Other code: what the loss names by"
         " import path was not recorded as the same in both studies.",
-        is_sortable=True,
     )
 
 
@@ -215,24 +212,27 @@ def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
         {**_flat(results.study), **_flat(results.reader.provenance(), "run.")}
         for results in studies
     ]
-    rows = tuple(
-        (Cell(text=key), *(Cell(text=values.get(key, MISSING)) for values in found))
+    keys = [
+        key
         for key in sorted({key for values in found for key in values})
         if len({values.get(key, MISSING) for values in found}) > 1
-    )
-    table = Table(
+    ]
+    differing = table(
+        keys,
+        (
+            Column.text("Key", str),
+            *(Column.text(label, values.get) for label, values in zip(labels, found, strict=True)),
+        ),
         name="settings",
         caption="Keys of the resolved study files that differ, and, from “run.” on, what was"
         " recorded when the studies started",
-        columns=Column.texts("Key", *labels),
-        rows=rows,
     )
     same = Paragraph(text="The study files are the same.")
     return Section(
         name="differ",
         title="Differing settings",
         label="Settings",
-        parts=(table,) if rows else (same,),
+        parts=(differing,) if keys else (same,),
     )
 
 

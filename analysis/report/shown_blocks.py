@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 import polars as pl
 
-from analysis.page.page_limits import spread
-from analysis.study_results.study_results import StudyResults
+from podium.analysis.page.page_limits import spread
+from podium.analysis.study_results.study_results import StudyResults
 
 _MOST_POINTS = 8_000  # of the lines of one figure, so that a page stays small
 _LEAST_POINTS, _MOST_OF_LINE = 6, 300  # of a line

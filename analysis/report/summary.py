@@ -3,30 +3,55 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
+from typing import Any
 
-from analysis.estimates.ranks import Standing
-from analysis.figures.ranking import RankedRow, ranking_plot
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
-from analysis.report.one_loss import one_loss_summary
-from analysis.report.protocol_summary import protocol_summary
-from analysis.report.verdict import (
+import polars as pl
+
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
+)
+from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Fact, Illustration, Summary
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.report.leaderboard import rank_column
+from podium.analysis.report.protocol_summary import protocol_summary
+from podium.analysis.report.verdict import (
     answer_headline,
     answer_sentences,
     headline,
     notices,
     short_verdict,
 )
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.tournament.medals import rank_ranges
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.table_tournament import TableResults
-from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import verdict_sentences
-from analysis.wording import counted, number, percent, signed
+from podium.analysis.scores.final_scores import BASELINES
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.tournament.medals import rank_ranges
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.table_tournament import TableResults
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.tournament.verdict_text import verdict_sentences
+from podium.analysis.wording import (
+    counted,
+    in_percent,
+    number,
+    percent,
+    range_of,
+    signed,
+)
 
 _MOST_ROWS = 16  # of competitors that the picture of the summary draws
+_MOST_BLOCKS = 12  # of one loss that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
+_LEVELS = {
+    "tuned": "test_winner",
+    "published default": "test_default",
+    **{name: f"test_{name}" for name in BASELINES},
+}
 
 
 def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summary:
@@ -52,7 +77,7 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         notices=notices(results),
     )
     if tournament is None:
-        return one_loss_summary(results, series, said) or said
+        return _one_loss_summary(results, series, said) or said
     return replace(
         said,
         verdict=short_verdict(tournament, stability),
@@ -150,7 +175,6 @@ def _picture(
         caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')}"
         f"{' with 95 % intervals' if any(row.low is not None for row in rows) else ''}"
         f"{'; brackets join competitors that do not differ significantly' if brackets else ''}.",
-        table=_numbers(rows, score),
     )
 
 
@@ -161,33 +185,6 @@ def _brackets(tournament: Tournament, shown: Sequence[str]) -> list[list[str]]:
     return [list(group) for group in dict.fromkeys(within) if len(group) > 1]
 
 
-def _numbers(rows: Sequence[RankedRow], score: str) -> Table:
-    """What the picture shows, without columns in which nothing is known."""
-    has_intervals = any(row.low is not None for row in rows)
-    has_gains = any(row.gain is not None for row in rows)
-    return Table(
-        name="summary-ranking-table",
-        caption="The numbers of the picture",
-        columns=(
-            *Column.texts("Competitor"),
-            Column(label="Average rank"),
-            *([Column(label="95 % interval", least_first=True)] if has_intervals else ()),
-            Column(label=score),
-            *([Column(label="Gain of tuning, points")] if has_gains else ()),
-        ),
-        rows=tuple(
-            (
-                Cell.word(row.name),
-                Cell.number(row.rank),
-                *([Cell.interval(row.low, row.high)] if has_intervals else ()),
-                Cell.number(row.score),
-                *([Cell.signed(row.gain)] if has_gains else ()),
-            )
-            for row in rows
-        ),
-    )
-
-
 def _leaders(
     tournament: Tournament, stability: RankStability | None, series: Mapping[str, Series]
 ) -> Table:
@@ -196,28 +193,115 @@ def _leaders(
     ranges = rank_ranges(tournament, stability)
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
     is_open = any(len(ranges[standing.competitor]) > 1 for standing in first)
-    return Table(
+    return table(
+        first,
+        (
+            Column.named("Competitor", "competitor", series),
+            rank_column(tournament, stability),
+            Column.number("Average rank", "average_rank"),
+            Column.number("Wins", "wins", 0),
+        ),
         name="leaders",
         caption=f"{who}{'; of ranks such as 2–3 the order is not decided' if is_open else ''}",
-        columns=(
-            *Column.texts("Competitor"),
-            Column(label="Rank"),
-            Column(label="Average rank"),
-            Column(label="Wins"),
-        ),
-        rows=tuple(
-            (
-                Cell.named(standing.competitor, series),
-                rank_cell(standing, ranges),
-                Cell.number(standing.average_rank),
-                Cell.number(standing.wins, 0),
-            )
-            for standing in first
-        ),
     )
 
 
-def rank_cell(standing: Standing, ranges: Mapping[str, range]) -> Cell:
-    """A rank, or the range of those that share it: ``2–3``."""
-    held = ranges[standing.competitor]
-    return Cell(text="–".join(map(str, dict.fromkeys((held[0], held[-1])))), order=standing.place)
+def _one_loss_summary(
+    results: StudyResults, series: Mapping[str, Series], said: Summary
+) -> Summary | None:
+    """The summary with the scores of the one loss; None of several, or before a test."""
+    tested = results.selection.drop_nulls("test_winner")
+    if len(results.losses) != 1 or tested.is_empty():
+        return None
+    (loss,), blocks = results.losses, counted(len(tested), "block")
+    mean = number(_mean(tested, "test_winner"), 1)
+    gain = results.overall.row(0, named=True)
+    facts = [Fact(value=mean, label=f"{results.metric} in %, mean over {blocks}")]
+    if gain["gain"] is not None:
+        facts.append(
+            Fact(
+                value=signed(PERCENT * gain["gain"], 1),
+                label="points of it gained by tuning",
+            )
+        )
+    return replace(
+        said,
+        verdict=f"{loss} reaches a {results.metric} of {mean} % over {blocks}{_above(gain)};"
+        " there is no other loss to rank it with.",
+        facts=(*facts, *said.facts),
+        picture=_levels_picture(tested, series[loss], results.metric),
+        leaderboard=_levels(tested, results.metric),
+    )
+
+
+def _mean(tested: pl.DataFrame, column: str) -> float | None:
+    """Mean over blocks in percent; None where a block lacks it."""
+    values = tested[column].to_list()
+    return None if None in values else PERCENT * sum(values) / len(values)
+
+
+def _above(gain: Mapping[str, Any]) -> str:
+    """How far it is above its published default; empty if unknown."""
+    if gain["gain"] is None:
+        return ""
+    side = "above" if gain["gain"] >= 0 else "below"
+    low, high = sorted((abs(gain["gain_low"] or 0), abs(gain["gain_high"] or 0)))
+    is_sure = gain["gain_low"] is not None and gain["gain_low"] * gain["gain_high"] > 0
+    interval = f" ({range_of(PERCENT * low, PERCENT * high, 1)})" if is_sure else ""
+    doubt = "" if is_sure else ", which is uncertain"
+    return (
+        f", {number(PERCENT * abs(gain['gain']), 1)} points{interval} {side} its published"
+        f" default{doubt}"
+    )
+
+
+def _levels_picture(tested: pl.DataFrame, look: Series, metric: str) -> Illustration:
+    shown = tested.sort("block").head(_MOST_BLOCKS)
+    names = _short_labels(shown["block"].to_list())
+    word = f"{metric}, %"
+    rows = [
+        IntervalRow(
+            name=name,
+            series=look,
+            estimate=Estimate.of_shares(row["test_winner"]),
+            origin=Estimate.of_shares(row["test_default"]),
+            columns=(number(PERCENT * row["test_winner"]), signed(in_percent(row["gain"]))),
+        )
+        for name, row in zip(names, shown.iter_rows(named=True), strict=True)
+    ]
+    plot = intervals_plot(
+        rows,
+        IntervalAxis(label=word, limits=(0, 100)),
+        IntervalWords(value="tuned", origin="published default", heads=(word, "Gain")),
+        name="summary-levels-plot",
+        title="Test scores by block",
+        description="One line for each block: the published default and the tuned loss on test.",
+    )
+    first = "" if len(shown) == len(tested) else f" the first {len(shown)} of"
+    return Illustration(
+        name="summary-levels",
+        plots=(plot,),
+        caption=f"{metric} on test in{first} {counted(len(tested), 'block')}: hollow with the"
+        " published default, filled tuned; each the mean of fresh seeds.",
+    )
+
+
+def _short_labels(blocks: list[str]) -> list[str]:
+    """Labels of blocks without the parts that are the same in all; whole where that is all."""
+    parts = [block.split("/") for block in blocks]
+    if len({len(of_block) for of_block in parts}) > 1:
+        return blocks
+    varies = [len(set(values)) > 1 for values in zip(*parts, strict=True)]
+    kept = ["/".join(compress(of_block, varies)) for of_block in parts]
+    return kept if all(kept) else blocks
+
+
+def _levels(tested: pl.DataFrame, metric: str) -> Table:
+    """Tuned, at its default and the baselines, as means over blocks."""
+    means = {name: _mean(tested, column) for name, column in _LEVELS.items()}
+    return table(
+        [(name, mean) for name, mean in means.items() if mean is not None],
+        (Column.text("Config", 0), Column.number(f"{metric}, %", 1)),
+        name="levels",
+        caption=f"Means over {counted(len(tested), 'block')}",
+    )

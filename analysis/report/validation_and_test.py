@@ -5,21 +5,22 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.axis import Axis
-from analysis.figures.scatter import Point, scatter_plot
-from analysis.figures.series import Series, coloured
-from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
-from analysis.protocols.optimism_by_protocol import optimism_over_classes
-from analysis.scores.class_intervals import class_intervals
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, number
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.scatter import Point, scatter_plot
+from podium.analysis.figures.series import Series, coloured
+from podium.analysis.page.html_page import Illustration, Paragraph, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.protocols.optimism_by_protocol import optimism_over_classes
+from podium.analysis.scores.class_intervals import class_intervals
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import counted, number
 
 
-def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    """A summary and the figure; empty without a finalist that has both scores."""
+def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None without a finalist that has both scores."""
     finalists = _finalists(results)
     if finalists.is_empty():
-        return ()
+        return None
     figure = Illustration(
         name="validation-test",
         plots=(
@@ -41,7 +42,8 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
         table=_table(finalists, series, results.score_word),
     )
     sentences = (_summary(finalists), _errors(results), _optimism(results))
-    return (Paragraph(text=" ".join(filter(None, sentences))), figure)
+    parts = (Paragraph(text=" ".join(filter(None, sentences))), figure)
+    return Section(name="agreement", title="Validation against test", parts=parts)
 
 
 def _finalists(results: StudyResults) -> pl.DataFrame:
@@ -139,43 +141,31 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
     by_cell: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
     for row in finalists.sort("block", "protocol", "loss").to_dicts():
         by_cell.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
-    rows = tuple(
-        (
-            Cell.word(block),
-            Cell.named(loss, series),
-            *(
-                _score(found.get(finalist), role)
-                for finalist in labels
-                for role in ("validation", "test")
-            ),
-            *(
-                Cell(text=" and ".join(labels[name] for name in labels if _is(found, name, flag)))
-                for flag in ("is_picked", "is_oracle")
+
+    def score(finalist: str, role: str) -> Column:
+        return Column.number(
+            role.capitalize(),
+            lambda cell: by_cell[cell].get(finalist, {}).get(role),
+            group=labels[finalist].capitalize(),
+        )
+
+    def flagged(label: str, flag: str) -> Column:
+        return Column.text(
+            label,
+            lambda cell: " and ".join(
+                labels[name] for name in labels if by_cell[cell].get(name, {}).get(flag)
             ),
         )
-        for (block, loss), found in by_cell.items()
-    )
-    return Table(
+
+    return table(
+        by_cell,
+        (
+            Column.text("Block", 0),
+            Column.named("Loss", 1, series),
+            *(score(finalist, role) for finalist in labels for role in ("validation", "test")),
+            flagged("Picked by validation", "is_picked"),
+            flagged("Best on test", "is_oracle"),
+        ),
         name="validation-test-table",
         caption=f"Validation and test {word} of the finalists, in %",
-        columns=(
-            *Column.texts("Block", "Loss"),
-            *(
-                Column(label=role, group=group)
-                for group in ("Tuned", "Default")
-                for role in ("Validation", "Test")
-            ),
-            *Column.texts("Picked by validation", "Best on test"),
-        ),
-        rows=rows,
-        is_sortable=True,
     )
-
-
-def _score(row: Mapping[str, Any] | None, role: str) -> Cell:
-    value = row[role] if row else None
-    return Cell.number(value)
-
-
-def _is(found: Mapping[str, Mapping[str, Any]], finalist: str, flag: str) -> bool:
-    return finalist in found and bool(found[finalist][flag])

@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
-from analysis.study_results.component_scores import (
+from podium.analysis.figures.series import Series
+from podium.analysis.page.html_page import Paragraph, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.study_results.component_scores import (
     final_component_scores,
     final_test_classes,
     search_component_scores,
     search_validation_classes,
 )
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.study_results.variance_components import (
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.study_results.variance_components import (
     Component,
     final_components,
     search_components,
 )
-from analysis.wording import MISSING, counted
+from podium.analysis.wording import counted
 
 
 def variance_components(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -61,21 +62,14 @@ def _searches(results: StudyResults) -> Sequence[Table]:
 
 
 def _table(found: Sequence[Component], name: str, caption: str) -> Table:
-    return Table(
+    return table(
+        found,
+        (
+            Column.text("Source", "label", order=found.index),
+            Column.number("Standard deviation", "spread", factor=PERCENT),
+            Column.count("Levels", lambda item: item.num_levels or None),
+            Column.text("Note", "note"),
+        ),
         name=name,
         caption=caption,
-        columns=(
-            *Column.texts("Source"),
-            *Column.numbers("Standard deviation", "Levels"),
-            *Column.texts("Note"),
-        ),
-        rows=tuple(
-            (
-                Cell(text=item.label, order=position),
-                Cell.number(None if item.spread is None else PERCENT * item.spread),
-                Cell.count(item.num_levels) if item.num_levels else Cell(text=MISSING),
-                Cell(text=item.note),
-            )
-            for position, item in enumerate(found)
-        ),
     )

@@ -7,23 +7,24 @@ from typing import Any
 
 import polars as pl
 
-from analysis.report.fairness import fairness_sentences
-from analysis.scores.compared_runs import leak_warning
-from analysis.scores.final_scores import BASELINE
-from analysis.scores.ranked_score import chosen_late
-from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import (
+from podium.analysis.report.fairness import fairness_sentences
+from podium.analysis.scores.compared_runs import leak_warning
+from podium.analysis.scores.final_scores import BASELINES, FEATURES, UNTRAINED
+from podium.analysis.scores.ranked_score import chosen_late
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.tournament.medals import shared_places
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.tournament.verdict_text import (
     all_blocks_sentences,
     shared_first,
     unit_count,
     verdict_sentences,
 )
-from analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
+from podium.analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
 
 _MOST_RIVALS = 3  # named in one sentence beside the picture
+_BASELINES = {UNTRAINED: "the untrained network", FEATURES: "the untouched features"}
 
 
 def headline(
@@ -138,7 +139,7 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
         *(verdict_sentences(ranked, results.stability) if ranked else ()),
         *fairness_sentences(results),
         *gain_sentences(results),
-        _untrained(results),
+        _above_baseline(results),
         _unfinished(results),
         _unranked(results),
         failed_sentence(results),
@@ -191,18 +192,21 @@ def _gain(row: Mapping[str, Any]) -> str:
     return f"{gain}, {interval})"
 
 
-def _untrained(results: StudyResults) -> str:
-    known = results.selection.drop_nulls("above_untrained")
+def _above_baseline(results: StudyResults) -> str:
+    known = results.selection.drop_nulls("above_baseline")
     if known.is_empty():
         return ""
-    below = known.filter(pl.col("above_untrained") <= 0).sort("block", "loss")
-    by = _by_own_score(results)
+    below = known.filter(pl.col("above_baseline") <= 0).sort("block", "loss")
+    by, names = _by_own_score(results), set(known["baseline"])
+    better = ", in others ".join(_BASELINES[name] for name in BASELINES if name in names)
+    if len(names) > 1:
+        better = f"in some {better}"
     if below.is_empty():
-        return f"Every tuned loss beats the {BASELINE} network{by} in every block."
+        return f"Every tuned loss beats the better baseline{by} in every block: {better}."
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
-    return f"Not every tuned loss beats the {BASELINE} network{by}: {named} {do} not."
+    return f"Not every tuned loss beats the better baseline{by}, {better}: {named} {do} not."
 
 
 def _unfinished(results: StudyResults) -> str:

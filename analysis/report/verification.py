@@ -1,17 +1,19 @@
 """Verification of pairs of test images: accuracy, TAR at FAR, EER, AUC and ROC."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
-from analysis.figures.axis import Axis
-from analysis.figures.lines import Line, lines_plot, thinned
-from analysis.figures.series import Series, coloured
-from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.report.shown_blocks import points_of_line, ranked_losses
-from analysis.scores.final_scores import BASELINE
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, in_percent, number
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.lines import Line, lines_plot, thinned
+from podium.analysis.figures.series import Series, coloured
+from podium.analysis.page.html_page import Illustration, Paragraph, Section
+from podium.analysis.page.tables import PERCENT, Column, Table, table
+from podium.analysis.report.shown_blocks import points_of_line, ranked_losses
+from podium.analysis.scores.final_scores import BASELINES, IS_BASELINE
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.wording import MISSING, counted, in_percent, number
 
 _ACCURACY, _ERROR = "verification_accuracy", "verification_accuracy_se"
 _TAR = "tar_at_far"
@@ -27,13 +29,11 @@ _NOTE = (
     " classes for folds."
 )
 
-_Values = Mapping[tuple[str, int | None], float]
-
 
 def verification(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None where no tuned loss has such scores."""
     means = _means(results)
-    tuned = means.filter(pl.col("loss") != BASELINE)
+    tuned = means.filter(~IS_BASELINE)
     if tuned.is_empty():
         return None
     curves = tuned.filter(metric=_TAR)
@@ -44,8 +44,8 @@ def verification(results: StudyResults, series: Mapping[str, Series]) -> Section
         parts=(
             Paragraph(
                 text="Whether two test images are of one class, judged by the cosine of their"
-                " embeddings: tuned losses, mean over seeds and folds, in %. The untrained network"
-                " is never marked as the best."
+                " embeddings: tuned losses, mean over seeds and folds, in %. Baselines"
+                " are never marked as the best."
             ),
             _table(means, series),
             *(() if curves.is_empty() else (_figure(curves, results, series),)),
@@ -54,12 +54,12 @@ def verification(results: StudyResults, series: Mapping[str, Series]) -> Section
 
 
 def _means(results: StudyResults) -> pl.DataFrame:
-    """Mean of each score over the runs of a tuned loss or of the untrained network.
+    """Mean of each score over the runs of a tuned loss or of a baseline.
 
     Columns ``block``, ``loss``, ``metric``, ``k``, ``value``, and ``runs``, which counts what the
     mean is of.
     """
-    finals = results.finals.filter(pl.col("finalist").is_in(["winner", BASELINE]))
+    finals = results.finals.filter(pl.col("finalist").is_in(["winner", *BASELINES]))
     return (
         results.reader.test_scores()
         .filter(pl.col("metric").is_in([_ACCURACY, _ERROR, _TAR, _EER, _AUC]))
@@ -68,52 +68,62 @@ def _means(results: StudyResults) -> pl.DataFrame:
         .join(finals.select("trial_id", "block", "loss"), on="trial_id")
         .group_by("block", "loss", "metric", "k")
         .agg(pl.col("value").sort().mean(), pl.len().alias("runs"))
-        .sort("block", pl.col("loss") == BASELINE, "loss", "metric", "k")
+        .sort("block", IS_BASELINE, "loss", "metric", "k")
     )
 
 
 def _table(means: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     decades = sorted(k for k in set(means.filter(metric=_TAR)["k"]) if k and k % _DECADE == 0)
-    columns = ((_ACCURACY, None), *((_TAR, k) for k in decades), (_EER, None), (_AUC, None))
+    best = {
+        (block, metric, k): least if metric == _EER else most
+        for block, metric, k, least, most in means.filter(~IS_BASELINE)
+        .group_by("block", "metric", "k")
+        .agg(pl.col("value").min().alias("least"), pl.col("value").max().alias("most"))
+        .iter_rows()
+    }
     networks = [
-        (str(block), str(loss), {(metric, k): it for metric, k, it in part[:, 2:5].rows()})
+        {
+            "block": str(block),
+            "loss": str(loss),
+            **{(metric, k): value for metric, k, value in part[:, 2:5].rows()},
+        }
         for (block, loss), part in means.group_by("block", "loss", maintain_order=True)
     ]
-    best: dict[tuple[str, str, int | None], float] = {}
-    for block, loss, values in networks:
-        for metric, k in columns if loss != BASELINE else ():
-            key, choose = (block, metric, k), min if metric == _EER else max
-            if (value := values.get((metric, k))) is not None:
-                best[key] = choose(value, best.get(key, value))
 
-    def cells(block: str, loss: str, values: _Values) -> Iterator[Cell]:
-        error = in_percent(values.get((_ERROR, None)))
-        for metric, k in columns:
-            value = values.get((metric, k))
-            yield Cell.number(
-                in_percent(value),
-                detail=f"± {number(error)}" if metric == _ACCURACY and error is not None else "",
-                is_best=loss != BASELINE and value is not None and value == best[block, metric, k],
-            )
+    def column(label: str, metric: str, k: int | None = None, group: str = "") -> Column:
+        def is_best(row: Mapping[Any, Any]) -> bool:
+            value = row.get((metric, k))
+            is_known = row["loss"] not in BASELINES and value is not None
+            return is_known and value == best[row["block"], metric, k]
 
-    runs: list[int] = means.filter(pl.col("loss") != BASELINE)["runs"].to_list()
-    return Table(
+        def error(row: Mapping[Any, Any]) -> str:
+            found = in_percent(row.get((_ERROR, None)))
+            return "" if found is None or metric != _ACCURACY else f"± {number(found)}"
+
+        return Column.number(
+            label,
+            lambda row: row.get((metric, k)),
+            factor=PERCENT,
+            below=error,
+            best=is_best,
+            group=group,
+        )
+
+    return table(
+        networks,
+        (
+            Column.text("Block", "block"),
+            Column.named("Loss", "loss", series),
+            column("Accuracy", _ACCURACY),
+            *(column(f"1e-{k // _DECADE}", _TAR, k, "TAR at FAR") for k in decades),
+            column("EER", _EER),
+            column("AUC", _AUC),
+        ),
         name="verification-table",
         caption=f"Verification of pairs in %, {counted(len(networks), 'network')}; the best of"
         " each block is bold. Below the accuracy is its standard error over the folds of pairs."
-        f" Mean of at most {counted(max(runs), 'test')}.",
-        columns=(
-            *Column.texts("Block", "Loss"),
-            *Column.numbers("Accuracy"),
-            *Column.numbers(*(f"1e-{k // _DECADE}" for k in decades), group="TAR at FAR"),
-            *Column.numbers("EER", "AUC"),
-        ),
-        rows=tuple(
-            (Cell.word(block), Cell.named(loss, series), *cells(block, loss, values))
-            for block, loss, values in networks
-        ),
+        f" Mean of at most {counted(max(means.filter(~IS_BASELINE)['runs'].to_list()), 'test')}.",
         note=_NOTE,
-        is_sortable=True,
     )
 
 
@@ -176,22 +186,13 @@ def _roc_line(part: pl.DataFrame, most: int) -> Line:
 
 def _curve_table(curves: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     losses = sorted(set(curves["loss"]))
-    wide = curves.pivot("loss", index=["block", "k"], values="value").sort("block", "k")
-    return Table(
+    return table(
+        curves.pivot("loss", index=["block", "k"], values="value").sort("block", "k"),
+        (
+            Column.text("Block", "block"),
+            Column.number("FAR", lambda row: _far(row["k"]), write=lambda far, _: f"{far:.1e}"),
+            *(Column.share(loss, loss, series=series[loss]) for loss in losses),
+        ),
         name="roc-table",
         caption="TAR in % by FAR",
-        columns=(
-            *Column.texts("Block"),
-            *Column.numbers("FAR"),
-            *Column.named(losses, series),
-        ),
-        rows=tuple(
-            (
-                Cell.word(row["block"]),
-                Cell(text=f"{_far(row['k']):.1e}", order=_far(row["k"])),
-                *(Cell.number(in_percent(row[loss])) for loss in losses),
-            )
-            for row in wide.to_dicts()
-        ),
-        is_sortable=True,
     )

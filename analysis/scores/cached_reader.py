@@ -10,8 +10,8 @@ from functools import cached_property
 
 import polars as pl
 
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 _TRIAL = ("trial_id", "search", "stage")

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import class_bootstrap
-from analysis.scores.final_scores import CELL_COLUMNS
+from podium.analysis.estimates.confidence_intervals import class_bootstrap
+from podium.analysis.scores.final_scores import CELL_COLUMNS
 
 _SCHEMA_END = {
     "recall": pl.Float64,

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import polars as pl
 
-from analysis.scores.cached_reader import CachedReader
-from analysis.scores.protocol_runs import Protocol, final_runs, search_runs
-from analysis.scores.search_hits import SearchHits
+from podium.analysis.scores.cached_reader import CachedReader
+from podium.analysis.scores.protocol_runs import Protocol, final_runs, search_runs
+from podium.analysis.scores.search_hits import SearchHits
 from podium.errors import PodiumError
 
 
@@ -75,7 +75,7 @@ def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -
 
 
 def trials_of(trials: pl.DataFrame, label: str) -> pl.DataFrame:
-    """The trials of one protocol's searches, and the untrained baselines, which have none.
+    """The trials of one protocol's searches, and baselines, which have none.
 
     Baselines are stored under the study's first protocol; here they get this one.
     """

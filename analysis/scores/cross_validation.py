@@ -6,21 +6,26 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING, level_at
-from analysis.scores.class_intervals import class_intervals
-from analysis.scores.epoch_optimism import epoch_optimism
-from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
-from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
-from analysis.scores.protocol_runs import chosen_k, protocols_of
-from orchestrator.results.records.metric_columns import RankedScore, metric_label
-from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING, level_at
+from podium.analysis.scores.class_intervals import class_intervals
+from podium.analysis.scores.epoch_optimism import epoch_optimism
+from podium.analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
+from podium.analysis.scores.fold_tables import (
+    cross_validation_pairs,
+    cross_validation_table,
+    fold_table,
+)
+from podium.analysis.scores.protocol_runs import chosen_k, protocols_of
+from podium.orchestrator.results.records.metric_columns import RankedScore, metric_label
+from podium.orchestrator.results.records.tournament_rules import rules_of
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _PERCENT = 100
 _PAIR_MEANING = (
     "Pairs: corrected resampled t test over the same folds (Nadeau and Bengio 2003), Holm within "
     "the block, winners only; differences a - b in points. It is meant for validation scores; on "
-    "one fixed test set it is a heuristic."
+    "one fixed test set it is a heuristic. Fewer than three folds have no test, nor have "
+    "differences without scatter."
 )
 _VAL_MEANING = (
     "val: each fold at its own best epoch, too high by what the choice of the epoch gains. Test "
@@ -95,7 +100,7 @@ def cross_validation(
     protocols = {protocol.label: protocol for protocol in protocols_of(study)}
     leaking = [label for label, protocol in protocols.items() if protocol.leaks]
     parted = finals.filter(pl.col("num_folds") > 1).select("protocol", "split_protocol")
-    rope, why = _rope(rules_of(study).rope_points, folds)
+    rope, why = region_of_equivalence(rules_of(study).rope_points, folds)
     return CrossValidation(
         k=chosen,
         metric=metric_label(metric, chosen),
@@ -138,7 +143,8 @@ def _assumption(folds: pl.DataFrame) -> str:
 
     Of the first design, where finals were split in several ways.
     """
-    num_folds, num_parts = folds.select("num_folds", "num_parts").unique().sort(pl.all()).row(0)
+    designs = folds.filter(pl.col("num_folds") > 1).select("num_folds", "num_parts")
+    num_folds, num_parts = designs.unique().sort(pl.all()).row(0)
     ratio = 1 / (num_parts - 1)
     level = level_at(_CORRELATED, num_folds=num_folds, held_out_ratio=ratio, alpha=_LEVEL)
     return (
@@ -148,14 +154,15 @@ def _assumption(folds: pl.DataFrame) -> str:
     )
 
 
-def _rope(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, str]:
+def region_of_equivalence(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, str]:
     """Half-width of the region of practical equivalence, 0 to 1, and where it is from."""
     if declared_points is not None:
         return declared_points / _PERCENT, "as the study declared"
+    winners = folds.filter(pl.col("finalist") == "winner")  # which may be the default too
     around = pl.col("test") - pl.col("test").mean().over(CELL_COLUMNS)
-    squares, freedom = folds.select(
+    squares, freedom = winners.select(
         (around**2).sum(), pl.len() - pl.struct(CELL_COLUMNS).n_unique()
     ).row(0)
     if not freedom:
-        return 0.0, "no standard deviation over folds is known"
-    return math.sqrt(squares / freedom), "the standard deviation over folds"
+        return 0.0, "no standard deviation of winners over folds is known"
+    return math.sqrt(squares / freedom), "the standard deviation of winners over folds"

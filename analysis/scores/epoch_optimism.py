@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.scores.final_scores import CELL_COLUMNS
-from analysis.scores.fold_tables import num_parts
+from podium.analysis.scores.final_scores import CELL_COLUMNS
+from podium.analysis.scores.fold_tables import num_parts
 
 _RUN = (*CELL_COLUMNS, "repeat", "seed_index", "repetition")
 _NO_SCORES = "no validation scores by epoch are stored"

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.typed_tables.score_table import CELL_DIGITS
+from podium.analysis.typed_tables.score_table import CELL_DIGITS
 from podium.errors import PodiumError
 
-BASELINE = "untrained"  # the finalist and the loss of the untrained embedding
+UNTRAINED, FEATURES = BASELINES = ("untrained", "features")
+"""Finalist and loss of what no loss trained: a fresh network, and its backbone without a head."""
+
+IS_BASELINE = pl.col("loss").is_in(BASELINES)
 
 CELL_COLUMNS = ("block", "dataset", "backbone", "embedding_dim", "loss", "finalist", "protocol")
 
@@ -24,8 +27,9 @@ _SHOWN_HASH = 8
 def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFrame:
     """The trials of the final and baseline stages, one row for each finalist role.
 
-    Adds the column ``finalist``: ``winner``, ``default`` or ``untrained``. A winner that is the
-    published default itself was trained once and is both.
+    Adds the column ``finalist``: ``winner``, ``default``, ``untrained`` or ``features``. A winner
+    that is the published default itself was trained once and is both. Features were scored once
+    for the blocks of all embedding dimensions: they have a row for each of these.
 
     Args:
         trials: all trials of the store.
@@ -37,17 +41,29 @@ def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFr
     """
     tested = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
     wanted = train_on or _usual_training(tested)
-    finals = tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
+    finals = _in_every_block(
+        tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
+    )
     refuse_mixed(finals)
     roles = {
         "winner": pl.col("is_winner"),
         "default": pl.col("is_default") & (pl.col("stage") == "final"),
-        BASELINE: pl.col("stage") == "baseline",
+        **{name: pl.col("loss") == name for name in BASELINES},
     }
     return pl.concat(
         finals.filter(is_role).with_columns(pl.lit(role).alias("finalist"))
         for role, is_role in roles.items()
     )
+
+
+def _in_every_block(tested: pl.DataFrame) -> pl.DataFrame:
+    """The trials, those without an embedding dimension in the block of each dimension."""
+    has_dim = pl.col("embedding_dim").is_not_null()
+    of_blocks, of_all = tested.filter(has_dim), tested.filter(~has_dim)
+    alike = ["dataset", "backbone", "image_size"]
+    blocks = of_blocks.select("block", "embedding_dim", *alike).unique(maintain_order=True)
+    in_blocks = of_all.drop("block", "embedding_dim").join(blocks, on=alike, nulls_equal=True)
+    return pl.concat([of_blocks, in_blocks.select(tested.columns)])
 
 
 def _usual_training(tested: pl.DataFrame) -> str:

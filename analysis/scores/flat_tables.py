@@ -6,9 +6,9 @@ from typing import Literal
 
 import polars as pl
 
-from orchestrator.results.storage.local_files import writing
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
+from podium.orchestrator.results.storage.local_files import writing
+from podium.orchestrator.results.trial_files.reader import Reader
 
 TableFormat = Literal["parquet", "csv"]
 

@@ -5,17 +5,17 @@ from itertools import combinations
 
 import polars as pl
 
-from analysis.estimates.kendall_tau import kendall_tau
-from analysis.hypothesis_tests.corrected_resampled_t import (
+from podium.analysis.estimates.kendall_tau import kendall_tau
+from podium.analysis.hypothesis_tests.corrected_resampled_t import (
     CorrectedT,
     corrected_resampled_t,
     fold_statistics,
     rope_mass,
 )
-from analysis.hypothesis_tests.pairwise_comparisons import holm
-from analysis.scores.final_scores import CELL_COLUMNS
-from orchestrator.results.records.metric_columns import score_column
+from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
+from podium.analysis.scores.final_scores import CELL_COLUMNS, FEATURES
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import score_column
 
 _NONE = pl.lit(None, pl.Float64)
 _PAIRS = {
@@ -33,7 +33,8 @@ def fold_table(
     ``epoch`` is the one of both. Seeds and repeats are averaged within a fold; ``num_seeds`` says
     how many there were. Where repeats have splits of their own, the folds of each are folds of
     their own too. Of ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes:
-    they are equal unless the classes are split several times.
+    they are equal unless the classes are split several times. No fold changes features: they have
+    one row, of one fold.
 
     Args:
         finals: final trials, from ``analysis.scores.final_scores.final_trials``.
@@ -51,7 +52,9 @@ def fold_table(
             "cross-validation needs a final stage of several folds, such as "
             f"`final: {{protocol: {{kind: kfold, folds: 10}}}}`; this study holds {kinds}"
         )
-    validation = kfold.select(
+    of_all_folds = finals.filter(pl.col("finalist") == FEATURES)
+    of_all_folds = of_all_folds.join(kfold, on=["block", "protocol"], how="semi")
+    validation = pl.concat([kfold, of_all_folds]).select(
         *CELL_COLUMNS,
         "trial_id",
         "num_folds",
@@ -68,7 +71,7 @@ def fold_table(
         num_repeats = finals["repeat"].n_unique()
         tested = tested.with_columns(
             (pl.col("repeat") * pl.col("num_folds") + pl.col("fold")).alias("fold"),
-            pl.col("num_folds") * num_repeats,
+            pl.col("num_folds") * pl.when(pl.col("num_folds") > 1).then(num_repeats).otherwise(1),
         )
     return (
         tested.group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
@@ -129,7 +132,7 @@ def cross_validation_pairs(
         ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
         ``high``, ``p_value``, ``p_holm`` (within the block), and by the same t the probabilities
         ``p_a_better``, ``p_rope`` and ``p_b_better``, which are not adjusted. All null for a pair
-        whose folds do not match, which is refused.
+        whose folds do not match, or are fewer than three, or differ without scatter.
     """
     rows: list[dict[str, object]] = []
     for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
@@ -175,8 +178,8 @@ def num_parts() -> pl.Expr:
 
 
 def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT | None:
-    """The test of two losses over the same folds; None if their folds differ."""
-    if left["fold"].to_list() != right["fold"].to_list() or len(left) < 2:
+    """The test of two losses over the same folds; None if these differ, or say too little."""
+    if left["fold"].to_list() != right["fold"].to_list():
         return None
     ratio = 1 / (left["num_parts"][0] - 1)
     return corrected_resampled_t(

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.scores.protocol_run_checks import (
+from podium.analysis.scores.protocol_run_checks import (
     checked_attempts,
     checked_class_hits,
     checked_runs,

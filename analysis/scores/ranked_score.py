@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RankedScore
-from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RankedScore
+from podium.orchestrator.results.records.tournament_rules import rules_of
+from podium.orchestrator.results.trial_files.reader import Reader
 
 
 def declared_score(reader: Reader) -> RankedScore:

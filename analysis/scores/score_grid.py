@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.scores.final_scores import BASELINE
-from analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
+from podium.analysis.scores.final_scores import BASELINES, IS_BASELINE
+from podium.analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
 
 _PERCENT = 100
 _DIM_NAMES = ("embedding_dim", "embedding_size", "dim")
@@ -23,7 +23,7 @@ class ScoreGrid:
             ``k`` are null where the source has none. ``score`` is null for a cell without a run
             that succeeded; ``std`` (sample standard deviation) also with a single run.
             ``num_runs`` counts the runs of ``std``, 0 if that is not known, and ``num_failed``
-            the trials that failed. ``is_baseline`` is the untrained network.
+            the trials that failed. ``is_baseline`` is of what no loss trained.
         run_noun: noun for a run of ``std``: ``seed``, or the column of a file.
     """
 
@@ -46,7 +46,7 @@ class ScoreGrid:
 
 
 def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = True) -> ScoreGrid:
-    """Winners and the untrained network of a study.
+    """Winners and baselines of a study.
 
     A data set that is shown in several image sizes has a place for each.
 
@@ -59,7 +59,7 @@ def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = 
     size = pl.col("image_size")
     sized = pl.format("{}, {} px", "dataset", size)
     factor = _PERCENT if in_percent else 1
-    shown = cells.filter(pl.col("finalist").is_in(["winner", BASELINE])).join(
+    shown = cells.filter(pl.col("finalist").is_in(["winner", *BASELINES])).join(
         sizes, on="block", how="left"
     )
     several = size.n_unique().over("dataset") > 1
@@ -73,7 +73,7 @@ def study_grid(cells: pl.DataFrame, trials: pl.DataFrame, *, in_percent: bool = 
         (pl.col("seed_std") * factor).alias("std"),
         pl.col("num_seeds").cast(pl.Int64).alias("num_runs"),
         pl.col("num_failed").cast(pl.Int64),
-        (pl.col("loss") == BASELINE).alias("is_baseline"),
+        IS_BASELINE.alias("is_baseline"),
     )
     return ScoreGrid(rows=_sorted(rows), run_noun="seed")
 

@@ -13,9 +13,9 @@ from weakref import finalize
 
 import polars as pl
 
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.scores.protocol_runs import class_hits_of, complete_trials
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.scores.protocol_run_checks import SEARCH
+from podium.analysis.scores.protocol_runs import class_hits_of, complete_trials
+from podium.orchestrator.results.trial_files.reader import Reader
 
 # Epochs of trials whose hits are in memory together: at 50 classes five million rows.
 EPOCHS_OF_PART = 100_000

@@ -4,12 +4,18 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.scores.compared_runs import compared_protocol, leak_warning
-from analysis.scores.final_scores import BASELINE, cells, final_scores, final_trials, seed_scores
-from analysis.scores.protocol_runs import Protocol
-from analysis.typed_tables.row_filters import filter_rows, parse_condition
-from analysis.typed_tables.score_table import ScoreTable
-from analysis.typed_tables.table_checks import block_text, refuse_duplicates
+from podium.analysis.scores.compared_runs import compared_protocol, leak_warning
+from podium.analysis.scores.final_scores import (
+    IS_BASELINE,
+    cells,
+    final_scores,
+    final_trials,
+    seed_scores,
+)
+from podium.analysis.scores.protocol_runs import Protocol
+from podium.analysis.typed_tables.row_filters import filter_rows, parse_condition
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.typed_tables.table_checks import block_text, refuse_duplicates
 from podium.errors import PodiumError
 
 BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
@@ -20,6 +26,7 @@ _SCORE = "score"
 _TRAIN_ON = "train_on"
 _SEED = ("repeat", "seed_index")
 _FOLD = (*_SEED, "fold")
+_NOT_OF_BASELINES = ("finalist", "protocol")
 
 
 def study_table(
@@ -31,6 +38,7 @@ def study_table(
     named: str | None = None,
     where: Sequence[str] = (),
     protocols: Sequence[Protocol] = (),
+    with_baselines: bool = False,
 ) -> ScoreTable:
     """Test score of each loss in each block; seeds, folds and search repeats are averaged.
 
@@ -46,6 +54,7 @@ def study_table(
             or the study has none) or ``all``.
         protocols: protocols of the study, if losses are to be compared under one of them: that of
             ``where``, else the first that does not leak.
+        with_baselines: whether baselines compete too, with finalists of any kind.
 
     Raises:
         PodiumError: no final trial was tested yet, or losses were tested differently.
@@ -54,25 +63,30 @@ def study_table(
     given = [condition for condition in conditions if condition[0] != _TRAIN_ON]
     stated = dict(given)
     train_on = dict(conditions).get(_TRAIN_ON)
-    finals = final_trials(trials, train_on)
-    scores = final_scores(finals.filter(pl.col("stage") == "final"), test_scores, metric)
-    if scores.is_empty():
-        which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
-        raise PodiumError(f"this study has no tested final trial yet{which}")
     usual = {"finalist": "winner", "k": str(primary_k)}
     compared = compared_protocol(protocols, stated.get("protocol")) if protocols else None
     if compared is not None:
         usual["protocol"] = compared.label
     conditions = [*given, *((name, value) for name, value in usual.items() if name not in stated)]
+    finals = final_trials(trials, train_on).filter(with_baselines | ~IS_BASELINE)
+    finals = finals.with_columns(  # baselines are of no role, and alike under all protocols
+        pl.when(IS_BASELINE).then(pl.lit(value)).otherwise(name).alias(name)
+        for name, value in conditions
+        if name in _NOT_OF_BASELINES
+    )
+    scores = final_scores(finals, test_scores, metric)
+    if scores.filter(~IS_BASELINE).is_empty():
+        which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
+        raise PodiumError(f"this study has no tested final trial yet{which}")
     sizes = _image_sizes(finals)
     by = (*BLOCK_COLUMNS, *sizes.columns[1:])
-    kept = _kept(cells(finals, scores).join(sizes, on="block"), conditions)
+    kept = filter_rows(cells(finals, scores).join(sizes, on="block"), conditions, source=_SOURCE)
     cell = [*by, _COMPETITOR]
     refuse_duplicates(kept, by=by, competitor=_COMPETITOR, score=_SCORE)
     # Folds are runs of their own only where neither repeat nor seed varies.
     run_columns = _FOLD if scores.select(_SEED).n_unique() == 1 else _SEED
     single = scores if run_columns is _FOLD else seed_scores(scores)
-    runs = _kept(single.join(sizes, on="block"), conditions)
+    runs = filter_rows(single.join(sizes, on="block"), conditions, source=_SOURCE)
     score = named or metric
     named_score = pl.col(_SCORE).alias(score)
     return ScoreTable(
@@ -90,10 +104,6 @@ def _image_sizes(finals: pl.DataFrame) -> pl.DataFrame:
     """The column ``block``, and ``image_size`` of each if any block has one."""
     sizes = finals.select("block", "image_size").unique()
     return sizes if sizes["image_size"].is_not_null().any() else sizes.select("block")
-
-
-def _kept(frame: pl.DataFrame, conditions: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    return filter_rows(frame.filter(pl.col(_COMPETITOR) != BASELINE), conditions, source=_SOURCE)
 
 
 def _protocol_warnings(

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from analysis.estimates.class_variance import ClassVariance, class_variance
-from analysis.protocols.optimism_by_protocol import fresh_runs
-from analysis.scores.final_scores import final_scores
-from analysis.study_results.study_results import StudyResults
+from podium.analysis.estimates.class_variance import ClassVariance, class_variance
+from podium.analysis.protocols.optimism_by_protocol import fresh_runs
+from podium.analysis.scores.final_scores import final_scores
+from podium.analysis.study_results.study_results import StudyResults
 
 _NETWORK = ("block", "loss", "protocol", "repeat", "config", "seed", "fold")
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from analysis.scores.final_scores import BASELINE
-from analysis.study_results.study_results import StudyResults
+from podium.analysis.scores.final_scores import BASELINES, IS_BASELINE
+from podium.analysis.study_results.study_results import StudyResults
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile
 
@@ -20,14 +20,14 @@ def kept_embeddings(
     Args:
         results: results of the study.
         block: label of the block.
-        with_baseline: whether the untrained network comes last.
+        with_baseline: whether baselines come last.
 
     Raises:
         PodiumError: losses kept embeddings of different test images, or a file is corrupt.
     """
     first = None
     for loss, trial_ids in _first_runs(results, block):
-        if loss == BASELINE and not with_baseline:
+        if loss in BASELINES and not with_baseline:
             continue
         found = (results.reader.test_embeddings(trial_id) for trial_id in trial_ids)
         stored = next((item for item in found if item is not None), None)
@@ -48,8 +48,8 @@ def _first_runs(results: StudyResults, block: str) -> Iterator[tuple[str, tuple[
     runs = results.finals.filter(
         pl.col("block") == block,
         pl.col("state") == "COMPLETE",
-        pl.col("finalist").is_in(["winner", BASELINE]),
+        pl.col("finalist").is_in(["winner", *BASELINES]),
     ).sort("repeat", "seed_index", "fold", "trial_id", nulls_last=False)
     first = runs.group_by("loss", maintain_order=True).first()
-    for row in first.sort(pl.col("loss") == BASELINE, "loss").to_dicts():
+    for row in first.sort(IS_BASELINE, "loss").to_dicts():
         yield row["loss"], tuple(name for name in (row["trial_id"], row["same_as"]) if name)

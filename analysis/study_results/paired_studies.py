@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import Interval, grouped_interval
-from analysis.hypothesis_tests.pairwise_comparisons import holm
-from analysis.hypothesis_tests.wilcoxon import signed_rank_test
-from analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.estimates.confidence_intervals import Interval, grouped_interval
+from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
+from podium.analysis.hypothesis_tests.wilcoxon import signed_rank_test
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

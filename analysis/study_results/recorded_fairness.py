@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
+from podium.orchestrator.results.records.fairness_record import Disparity, Fairness, Side
 
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",

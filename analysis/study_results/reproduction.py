@@ -7,12 +7,12 @@ from typing import Literal
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import t_reach
-from analysis.scores.compared_runs import compared_protocol, trials_of
-from analysis.scores.final_scores import cells, final_scores, final_trials
-from analysis.scores.protocol_runs import protocols_of
-from analysis.study_results.study_results import PERCENT, StudyResults
-from orchestrator.results.records.expected_values import Expected, ExpectedValue
+from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.scores.compared_runs import compared_protocol, trials_of
+from podium.analysis.scores.final_scores import cells, final_scores, final_trials
+from podium.analysis.scores.protocol_runs import protocols_of
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
 
 _ROUNDING = 1e-9  # of a hyperparameter, relative to its value
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.study_results.kept_embeddings import kept_embeddings
-from analysis.study_results.nearest_images import nearest_images
-from analysis.study_results.study_results import StudyResults
+from podium.analysis.study_results.kept_embeddings import kept_embeddings
+from podium.analysis.study_results.nearest_images import nearest_images
+from podium.analysis.study_results.study_results import StudyResults
 from podium.kept_files.embeddings_file import EmbeddingsFile
 
 NEIGHBOURS = 6

@@ -8,53 +8,53 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.read_protocols import protocol_study
-from analysis.protocols.study_frames import StudyFrames, frames_of
-from analysis.scores.cached_reader import CachedReader
-from analysis.scores.class_intervals import class_intervals
-from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
-from analysis.scores.final_scores import cells, final_scores, final_trials
-from analysis.scores.protocol_runs import Protocol, protocols_of
-from analysis.scores.ranked_score import chosen_score, declared_score, stored_without_k
-from analysis.scores.study_table import study_table
-from analysis.selection.tuning_gains import overall_selection, selection_table
-from analysis.study_results.recorded_fairness import (
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.read_protocols import protocol_study
+from podium.analysis.protocols.study_frames import StudyFrames, frames_of
+from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
+from podium.analysis.scores.cached_reader import CachedReader
+from podium.analysis.scores.class_intervals import class_intervals
+from podium.analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
+from podium.analysis.scores.final_scores import cells, final_scores, final_trials
+from podium.analysis.scores.protocol_runs import Protocol, protocols_of
+from podium.analysis.scores.ranked_score import chosen_score, declared_score, stored_without_k
+from podium.analysis.scores.study_table import study_table
+from podium.analysis.study_results.recorded_fairness import (
     FairnessCheck,
     fairness_checks,
     planned_fairness,
 )
-from analysis.tournament.block_runs import BlockRuns, RunScores, run_scores
-from analysis.tournament.loss_groups import (
+from podium.analysis.tournament.block_runs import BlockRuns, RunScores, run_scores
+from podium.analysis.tournament.loss_groups import (
     LossGroups,
     check_groups,
     compare_groups,
     groups_by_kind,
 )
-from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.table_tournament import hold_by_rules
-from analysis.tournament.tournament import Tournament
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.metric_columns import (
+from podium.analysis.tournament.rank_stability import RankStability, rank_stability
+from podium.analysis.tournament.table_tournament import hold_by_rules
+from podium.analysis.tournament.tournament import Tournament
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.fairness_record import Fairness
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.results.records.metric_columns import (
     RECALL,
     RankedScore,
     metric_label,
     metric_word,
     score_column,
 )
-from orchestrator.results.records.runs import (
+from podium.orchestrator.results.records.runs import (
     Run,
     cancelled_searches,
     ended_searches,
     read_runs,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
-from podium.errors import PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.tournament_rules import rules_of
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
 
 PERCENT = 100
 """The store holds scores from 0 to 1; reports show them as percentages."""
@@ -112,7 +112,7 @@ class StudyResults:
 
     @property
     def losses(self) -> tuple[str, ...]:
-        """Losses by name, without the untrained baseline."""
+        """Losses by name, without baselines."""
         return tuple(sorted(self.study["losses"]))
 
     @cached_property
@@ -221,14 +221,14 @@ class StudyResults:
     def selection(self) -> pl.DataFrame:
         """Validation and test of default and winner at the primary K.
 
-        From `analysis.selection.tuning_gains.selection_table`.
+        From `analysis.protocols.tuning_gains.selection_table`.
         """
         trials = self.compared_trials.lazy()
         return selection_table(trials, self.finals, self._final_scores, self.k, self.objective)
 
     @cached_property
     def overall(self) -> pl.DataFrame:
-        """Mean gains by loss, from `analysis.selection.tuning_gains.overall_selection`."""
+        """Mean gains by loss, from `analysis.protocols.tuning_gains.overall_selection`."""
         return overall_selection(self.selection)
 
     @property

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.estimates.class_variance import ClassVariance
-from analysis.estimates.variance_moments import (
+from podium.analysis.estimates.class_variance import ClassVariance
+from podium.analysis.estimates.variance_moments import (
     RESIDUAL,
     VarianceMoments,
     pooled_variance,

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.wording import counted
+from podium.analysis.wording import counted
 
 SHOWN_COLUMNS = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
 _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their rounding
@@ -87,8 +87,7 @@ class BlockGroups:
     @cached_property
     def members(self) -> tuple[NDArray[np.intp], ...]:
         """Numbers of the blocks of each group."""
-        labels = np.array(self.labels, dtype=object)
-        return tuple(np.flatnonzero(labels == name) for name in self.names)
+        return _members(self.labels)
 
     def means(self, values_BC: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean over the blocks of each group, G x C, to 12 digits; the values without groups."""
@@ -104,9 +103,15 @@ def members_by(
     blocks: Sequence[Mapping[str, object]], column: str
 ) -> tuple[NDArray[np.intp], ...]:
     """Numbers of the blocks of each value of a column, in the order of first appearance."""
-    values = [str(block[column]) for block in blocks]
-    of_block = np.array(values, dtype=object)
-    return tuple(np.flatnonzero(of_block == value) for value in dict.fromkeys(values))
+    return _members([str(block[column]) for block in blocks])
+
+
+def _members(labels: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
+    """Numbers of the blocks of each label, in the order of first appearance."""
+    found: dict[str, list[int]] = {}
+    for number, label in enumerate(labels):
+        found.setdefault(label, []).append(number)
+    return tuple(np.array(numbers) for numbers in found.values())
 
 
 def block_groups(blocks: Sequence[Mapping[str, object]], labels: Sequence[str]) -> BlockGroups:

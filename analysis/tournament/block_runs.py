@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.ranks import average_ranks
-from analysis.tournament.tournament import Tournament
-from analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
 
 RunScores = Sequence[NDArray[np.float64]]
 """U x C of each block, in the order of a tournament; NaN where a competitor lacks the run."""

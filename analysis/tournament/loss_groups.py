@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import Interval, grouped_interval
-from analysis.tournament.tournament import Tournament
+from podium.analysis.estimates.confidence_intervals import Interval, grouped_interval
+from podium.analysis.tournament.tournament import Tournament
 from podium.errors import PodiumError
 
 _BY_KIND: Mapping[str, tuple[str, ...]] = {

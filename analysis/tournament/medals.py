@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from analysis.estimates.ranks import Standing
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.tournament import Tournament
+from podium.analysis.estimates.ranks import Standing
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.tournament import Tournament
 
 _MEDALS = 3
 
@@ -126,20 +126,15 @@ def _medal(
     return Medal(
         place=place,
         competitor=name,
-        not_significantly_different=_not_different(tournament, name, rivals),
+        not_significantly_different=tuple(
+            rival for rival in rivals if frozenset((name, rival)) not in tournament.different
+        ),
         often_ahead=_often_ahead(tournament, stability, standing, rivals),
         ahead_without=tuple(rival for rival in rivals if rival in caught),
         p_place=_p_place(tournament, stability, standing),
         num_kept=sum(places[name] <= place for places in without),
         num_left_out=len(without),
     )
-
-
-def _not_different(tournament: Tournament, name: str, rivals: list[str]) -> tuple[str, ...]:
-    different = {
-        frozenset((pair.a, pair.b)) for pair in tournament.pairs if pair.differs(tournament.alpha)
-    }
-    return tuple(rival for rival in rivals if frozenset((name, rival)) not in different)
 
 
 def _p_place(
@@ -161,5 +156,5 @@ def _often_ahead(
     # 5 % of the resamples, the place would be kept in 95 %. So one is always named.
     share = (1 - stability.bootstrap.confidence) / len(rivals)
     column = tournament.names.index(standing.competitor)
-    ahead_C = stability.bootstrap.ahead_CC[:, column]
-    return tuple(r for r in rivals if ahead_C[tournament.names.index(r)] > share)
+    ahead = dict(zip(tournament.names, stability.bootstrap.ahead_CC[:, column], strict=True))
+    return tuple(rival for rival in rivals if ahead[rival] > share)

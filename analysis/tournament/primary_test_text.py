@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
-from analysis.tournament.repeated_runs import IndependentUnits
-from orchestrator.results.records.tournament_rules import PrimaryTest
+from podium.analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
+from podium.analysis.tournament.repeated_runs import IndependentUnits
+from podium.orchestrator.results.records.tournament_rules import PrimaryTest
 
 METHODS: Mapping[PrimaryTest, str] = {
     "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
@@ -12,11 +12,6 @@ METHODS: Mapping[PrimaryTest, str] = {
     "permutation_holm": "two-sided sign flips of mean gaps, Holm-adjusted",
 }
 """Primary test -> its description within brackets."""
-
-
-def adjusted_word(test: PrimaryTest) -> str:
-    """The word before the ``p`` of an adjusted p of this test."""
-    return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
 
 
 def needed_text(

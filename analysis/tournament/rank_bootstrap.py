@@ -5,14 +5,15 @@ R = replicates, B = blocks, C = competitors, D = draws of one block.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import CONFIDENCE, percentile_ends
-from analysis.estimates.grouped_share import grouped_share_intervals
-from analysis.tournament.block_groups import BlockGroups
-from analysis.tournament.block_runs import BlockRuns, drawn_ranks
+from podium.analysis.estimates.confidence_intervals import CONFIDENCE, percentile_ends
+from podium.analysis.estimates.grouped_share import grouped_share_intervals
+from podium.analysis.tournament.block_groups import BlockGroups
+from podium.analysis.tournament.block_runs import BlockRuns, drawn_ranks
 
 FEWEST_RUNS = 3
 """Fewer runs of one block show too little of their scatter for an interval."""
@@ -190,9 +191,10 @@ def leave_one_out_podiums(
     if len(groups.members) < 2:
         return ()
     found = []
+    all_C = ranks_BC.sum(axis=0)
     for label, blocks in zip(groups.names, groups.members, strict=True):
-        totals_C = ranks_BC.sum(axis=0) - ranks_BC[blocks].sum(axis=0)
-        places = [1 + int((totals_C < total).sum()) for total in totals_C]
+        totals_C = all_C - ranks_BC[blocks].sum(axis=0)
+        places = (1 + np.searchsorted(np.sort(totals_C), totals_C)).tolist()
         found.append(
             LeaveOneOut(left_out=label, places=tuple(sorted(zip(places, names, strict=True))))
         )
@@ -225,10 +227,15 @@ def _resamples(
             continue
         drawn = generator.multinomial(num_groups, [1 / num_groups] * num_groups, size=size)
         counts_RB = np.zeros((size, num_blocks), dtype=np.intp)
-        for group, blocks in enumerate(members):
+        end = 0
+        # Groups of one size G in a row at once; the draws are those of one group after another.
+        for num_inside, run in groupby(members, key=len):
+            blocks_GK = np.stack(list(run))
+            start_of_run, end = end, end + len(blocks_GK)
             # A group drawn m times gives m times its number of blocks, each drawn afresh.
-            shares = [1 / len(blocks)] * len(blocks)
-            counts_RB[:, blocks] = generator.multinomial(drawn[:, group] * len(blocks), shares)
+            sizes_GR = drawn[:, start_of_run:end].T * num_inside
+            counts_GRK = generator.multinomial(sizes_GR, [1 / num_inside] * num_inside)
+            counts_RB[:, blocks_GK] = counts_GRK.swapaxes(0, 1)
         yield counts_RB
 
 

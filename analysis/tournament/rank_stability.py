@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.tournament.block_groups import BlockGroups
-from analysis.tournament.block_runs import BlockRuns
-from analysis.tournament.rank_bootstrap import (
+from podium.analysis.tournament.block_groups import BlockGroups
+from podium.analysis.tournament.block_runs import BlockRuns
+from podium.analysis.tournament.rank_bootstrap import (
     LeaveOneOut,
     RankBootstrap,
     bootstrap_ranks,
     leave_one_out_podiums,
 )
-from analysis.tournament.tournament import Tournament
+from podium.analysis.tournament.tournament import Tournament
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.tournament.block_groups import BlockGroups
-from analysis.wording import counted
+from podium.analysis.tournament.block_groups import BlockGroups
+from podium.analysis.wording import counted
 
 _FEWEST = 2  # runs of a block, below which nothing is known of their scatter
 

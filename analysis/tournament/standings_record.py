@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from analysis.estimates.ranks import Standing
-from analysis.hypothesis_tests.pairwise_comparisons import Pair
-from analysis.tournament.medals import Medal, medals
-from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.tournament import Tournament
+from podium.analysis.estimates.ranks import Standing
+from podium.analysis.hypothesis_tests.pairwise_comparisons import Pair
+from podium.analysis.tournament.medals import Medal, medals
+from podium.analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.tournament import Tournament
 
 
 def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.tournament.block_runs import BlockRuns, RunScores, block_runs, run_scores
-from analysis.tournament.loss_groups import LossGroups, check_groups, compare_groups
-from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.repeated_runs import shared_runs
-from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.typed_tables.score_table import ScoreTable
-from orchestrator.results.records.tournament_rules import TournamentRules
+from podium.analysis.tournament.block_runs import BlockRuns, RunScores, block_runs, run_scores
+from podium.analysis.tournament.loss_groups import LossGroups, check_groups, compare_groups
+from podium.analysis.tournament.rank_stability import RankStability, rank_stability
+from podium.analysis.tournament.repeated_runs import shared_runs
+from podium.analysis.tournament.tournament import Tournament, hold_tournament
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 _DEFAULT_RULES = TournamentRules()
 

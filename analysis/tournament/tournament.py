@@ -8,32 +8,34 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.intraclass_correlation import intraclass_correlation
-from analysis.estimates.ranks import Standing, average_ranks, standings
-from analysis.hypothesis_tests.cliques import homogeneous_groups
-from analysis.hypothesis_tests.friedman import Friedman, friedman_test
-from analysis.hypothesis_tests.nemenyi import (
+from podium.analysis.estimates.intraclass_correlation import intraclass_correlation
+from podium.analysis.estimates.ranks import Standing, average_ranks, standings
+from podium.analysis.hypothesis_tests.cliques import homogeneous_groups
+from podium.analysis.hypothesis_tests.friedman import Friedman, friedman_test
+from podium.analysis.hypothesis_tests.nemenyi import (
     PoolSensitivity,
     critical_difference,
     pool_sensitivity,
 )
-from analysis.hypothesis_tests.pairwise_comparisons import (
+from podium.analysis.hypothesis_tests.pairwise_comparisons import (
     Pair,
     SmallestP,
     compare_pairs,
     p_value_matrix,
     smallest_p,
 )
-from analysis.hypothesis_tests.skillings_mack import (
+from podium.analysis.hypothesis_tests.skillings_mack import (
     AvailableRank,
     SkillingsMack,
     available_ranks,
     skillings_mack,
 )
-from analysis.tournament.block_groups import BlockGroups, block_groups, members_by
-from analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
-from orchestrator.results.records.tournament_rules import PrimaryTest, Question
+from podium.analysis.tournament.block_groups import BlockGroups, block_groups, members_by
+from podium.analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.tournament_rules import PrimaryTest, Question
+
+_MOST_COMPETITORS = 1000  # each pair is tested
 
 # Names that no column of a user's table has.
 _SCORE = "__score"
@@ -95,7 +97,7 @@ class Tournament:
     alpha: float
     run_scores: tuple[NDArray[np.float64], ...] | None = None
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The competitors, best first."""
         return tuple(standing.competitor for standing in self.standings)
@@ -201,6 +203,12 @@ class Tournament:
         )
 
     @cached_property
+    def different(self) -> frozenset[frozenset[str]]:
+        """The pairs of competitors that differ significantly by the primary test."""
+        differing = (pair for pair in self.pairs if pair.differs(self.alpha))
+        return frozenset(frozenset((pair.a, pair.b)) for pair in differing)
+
+    @cached_property
     def smallest_p(self) -> SmallestP | None:
         """Least p that any pair could reach; None without tests."""
         if self.is_descriptive:
@@ -257,13 +265,18 @@ def hold_tournament(
 
     Raises:
         PodiumError: two rows of one block and competitor, fewer than two competitors (three for
-            Nemenyi), or no complete block.
+            Nemenyi) or more than 1,000, or no complete block.
     """
     keys, names, scores = score_matrix(table, by, competitor, score)
     if len(names) < 2:
         raise PodiumError(
             f"a tournament needs at least two competitors; column {competitor!r} holds "
             f"{', '.join(names) or 'none'}"
+        )
+    if len(names) > _MOST_COMPETITORS:
+        raise PodiumError(
+            f"a tournament compares at most {_MOST_COMPETITORS:,} competitors; column"
+            f" {competitor!r} holds {len(names):,}"
         )
     if test == "nemenyi" and len(names) < 3:
         raise PodiumError(

@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from analysis.hypothesis_tests.pairwise_comparisons import SmallestP
-from analysis.hypothesis_tests.skillings_mack import SkillingsMack
-from analysis.tournament.block_groups import SHOWN_COLUMNS
-from analysis.tournament.medals import Medal, medals
-from analysis.tournament.primary_test_text import METHODS, needed_text
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.tournament import Tournament
-from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
+from podium.analysis.hypothesis_tests.pairwise_comparisons import SmallestP
+from podium.analysis.hypothesis_tests.skillings_mack import SkillingsMack
+from podium.analysis.tournament.block_groups import SHOWN_COLUMNS
+from podium.analysis.tournament.medals import Medal, medals
+from podium.analysis.tournament.primary_test_text import METHODS, needed_text
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
 
 _MOST_PAIRS = 6  # named one by one; more are counted
 _SHOWN_BLOCKS = 5

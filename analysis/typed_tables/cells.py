@@ -7,6 +7,7 @@ Markup inside a number is never taken off: ``63\std{5}`` and ``63**5**`` are no 
 import html
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 import polars as pl
@@ -32,6 +33,7 @@ _OF_DECIMALS = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 
 # Longer cells, and what is nested deeper, stay as typed: some patterns take quadratic time.
 _LONGEST, _DEEPEST = 1000, 8
+_REMEMBERED = 2**12  # cells that a table repeats
 
 # Nothing that touches the digits of a number may be taken off.
 _FREE, _END = r"(?<![0-9.,])", r"(?![0-9.,])"
@@ -72,6 +74,11 @@ def without_latex(text: str) -> str:
     """
     if len(text) > _LONGEST or not re.search(r"[\\{}$~]", text):
         return " ".join(text.split())
+    return _latex_text(text)
+
+
+@lru_cache(_REMEMBERED)
+def _latex_text(text: str) -> str:
     text = _DROPPED.sub("", text.replace("\\\\", " ")).replace("{,}", ",")
     text = re.sub(r"(?<!\\)\$", "", text)
     text = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], text)
@@ -79,6 +86,8 @@ def without_latex(text: str) -> str:
     text = re.sub(r"\\textsubscript\s*(?=\{)", "_", text)
     text = _SWITCHES.sub("", re.sub(r"(?<!\\)([_^])\s*\{([^{}]*)\}", r"\1\2", text))
     for _ in range(_DEEPEST):
+        if "{" not in text:
+            break
         text = _EMPHASIS.sub(r"\1", text)
         text = re.sub(rf"{_FREE}(?<![A-Za-z\\}}\]])\{{([^{{}}]*)\}}{_END}", r"\1", text)
     text = re.sub(r"\\([%_&#$])", r"\1", text)
@@ -89,9 +98,16 @@ def without_markdown(text: str) -> str:
     """The text of a Markdown cell: ``**63.6**`` is ``63.6``; links leave their text."""
     if "$" in text:
         text = without_latex(text)
-    for pattern, replacement in _MARKDOWN if len(text) <= _LONGEST else ():
-        text = pattern.sub(replacement, text)
+    if len(text) <= _LONGEST:
+        text = _markdown_text(text)
     return " ".join(html.unescape(text).split())
+
+
+@lru_cache(_REMEMBERED)
+def _markdown_text(text: str) -> str:
+    for pattern, replacement in _MARKDOWN:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def commas_of(columns: Iterable[pl.Series]) -> Commas:

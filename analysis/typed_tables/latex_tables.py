@@ -3,7 +3,7 @@ r"""Reads the rows of a LaTeX ``tabular``, spans written out: ``\multicolumn``, 
 import re
 from collections.abc import Iterator
 
-from analysis.typed_tables.cells import MOST_COLUMNS, without_latex
+from podium.analysis.typed_tables.cells import MOST_COLUMNS, without_latex
 from podium.errors import PodiumError
 
 _ENDS = re.compile(r"\\(begin|end)\{(tabular[*xy]?|longtable|tabu|array)\}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.typed_tables.row_filters import near_hint
+from podium.analysis.typed_tables.row_filters import near_hint
 from podium.errors import PodiumError
 
 _SHOWN = 5

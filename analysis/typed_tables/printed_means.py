@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.typed_tables.score_names import normal, score_name
-from analysis.typed_tables.table_checks import (
+from podium.analysis.typed_tables.score_names import normal, score_name
+from podium.analysis.typed_tables.table_checks import (
     block_text,
     check_columns,
     named,
@@ -20,8 +20,8 @@ from analysis.typed_tables.table_checks import (
     with_scores,
     without_doubles,
 )
-from analysis.typed_tables.table_file import TableFile
-from analysis.typed_tables.table_layout import (
+from podium.analysis.typed_tables.table_file import TableFile
+from podium.analysis.typed_tables.table_layout import (
     GivenColumns,
     Layout,
     competitor_column,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from analysis.typed_tables.table_file import TableFile
-from analysis.wording import listed
+from podium.analysis.typed_tables.table_file import TableFile
+from podium.analysis.wording import listed
 from podium.errors import PodiumError
 
 Condition = tuple[str, str]

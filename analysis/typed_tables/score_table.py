@@ -6,15 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.typed_tables.omissions import leave_out, omission_text
-from analysis.typed_tables.printed_means import mean_warnings, without_averages
-from analysis.typed_tables.row_filters import (
+from podium.analysis.typed_tables.omissions import leave_out, omission_text
+from podium.analysis.typed_tables.printed_means import mean_warnings, without_averages
+from podium.analysis.typed_tables.row_filters import (
     Condition,
     filter_file,
     filter_rows,
     parse_condition,
 )
-from analysis.typed_tables.table_checks import (
+from podium.analysis.typed_tables.table_checks import (
     block_text,
     check_ks,
     equal_competitors,
@@ -22,14 +22,14 @@ from analysis.typed_tables.table_checks import (
     refuse_duplicates,
     without_doubles,
 )
-from analysis.typed_tables.table_file import TableFile, read_table_file
-from analysis.typed_tables.table_layout import (
+from podium.analysis.typed_tables.table_file import TableFile, read_table_file
+from podium.analysis.typed_tables.table_layout import (
     GivenColumns,
     Layout,
     columns_not_laid_out,
     lay_out,
 )
-from analysis.typed_tables.table_reading import TableReading
+from podium.analysis.typed_tables.table_reading import TableReading
 from podium.errors import PodiumError
 
 # Means are rounded to so many significant digits, so that equal ones tie in spite of rounding.

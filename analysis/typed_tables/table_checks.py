@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from analysis.typed_tables.cells import numbers_of
-from analysis.typed_tables.row_filters import missing_column
-from analysis.typed_tables.table_file import TableFile
+from podium.analysis.typed_tables.cells import numbers_of
+from podium.analysis.typed_tables.row_filters import missing_column
+from podium.analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
 
 _SHOWN = 5

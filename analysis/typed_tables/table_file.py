@@ -1,5 +1,6 @@
 """Reads a table that a user typed or exported, by what its ending says: text or Parquet."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -9,9 +10,9 @@ from typing import TypeGuard
 import numpy as np
 import polars as pl
 
-from analysis.typed_tables.cells import MOST_COLUMNS, Commas, commas_of, typed_column
-from analysis.typed_tables.latex_tables import latex_rows
-from analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
+from podium.analysis.typed_tables.cells import MOST_COLUMNS, Commas, commas_of, typed_column
+from podium.analysis.typed_tables.latex_tables import latex_rows
+from podium.analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
 from podium.errors import CorruptFileError, PodiumError
 
 _ENDINGS = (".csv", ".tsv", ".md", ".tex", ".parquet")
@@ -109,7 +110,11 @@ def _parquet_rows(path: Path) -> pl.DataFrame:
 
 def _rows(path: Path) -> pl.DataFrame:
     """The rows of a text of separated cells, header and all, as columns of text."""
-    mark = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
+    with path.open("rb") as file:
+        header = re.sub(rb'"[^"]*"', b"", file.readline())
+    is_semicolon = header.count(b";") > header.count(b",")
+    mark = "\t" if path.suffix.lower() == ".tsv" else ";" if is_semicolon else ","
+    _refuse_beyond(path, columns=1 + header.count(mark.encode()))  # polars takes long to name them
     rows = pl.scan_csv(path, separator=mark, has_header=False, infer_schema=False, glob=False)
     width = len(rows.collect_schema())
     height = rows.select(pl.len()).collect().item()
@@ -154,12 +159,6 @@ def _of_half(column: pl.Series) -> pl.Series:
     values = column.cast(pl.Float64)
     known = values.drop_nulls().unique()
     return values.replace(known, [float(str(np.float16(value))) for value in known])
-
-
-def _separator(path: Path) -> str:
-    with path.open("rb") as file:
-        header = file.readline()
-    return ";" if header.count(b";") > header.count(b",") else ","
 
 
 def _text_table(rows: pl.DataFrame, path: Path) -> TableFile:

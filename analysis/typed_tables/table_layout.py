@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from analysis.typed_tables.cells import numbers_of
-from analysis.typed_tables.row_filters import missing_column
-from analysis.typed_tables.score_names import (
+from podium.analysis.typed_tables.cells import numbers_of
+from podium.analysis.typed_tables.row_filters import missing_column
+from podium.analysis.typed_tables.score_names import (
     RECALL,
     SPLITS,
     ScoreName,
@@ -22,8 +22,9 @@ from analysis.typed_tables.score_names import (
     normal,
     score_name,
 )
-from analysis.typed_tables.table_checks import check_columns, with_scores
-from analysis.typed_tables.table_file import TableFile
+from podium.analysis.typed_tables.table_checks import check_columns, with_scores
+from podium.analysis.typed_tables.table_file import TableFile
+from podium.analysis.wording import listed
 from podium.errors import PodiumError
 
 SCORE, K, DATA_SET = "recall", "k", "dataset"
@@ -42,6 +43,7 @@ _BLOCKS = (
 )
 _SCORES = ("recall", "score", "scores", "value", "result")
 _METRICS = ("metric", "measure")
+_MOST_SHOWN = 20  # columns that a message names
 _MOSTLY = 0.5  # share of a column's cells that must be numbers, for it to be one of scores
 
 
@@ -97,7 +99,7 @@ def lay_out(table: TableFile, given: GivenColumns) -> Layout:
     if competitor is None:
         raise PodiumError(
             f"{table.source} has no column 'loss', nor any other name of competitors (method,"
-            f" model, ...): --competitor names it (columns: {', '.join(table.frame.columns)})."
+            f" model, ...): --competitor names it ({_columns(table.frame)})."
             " Where each competitor has a column, turn the table: one row for each competitor, one"
             " column for each data set, below a header that begins with loss"
         )
@@ -244,7 +246,7 @@ def _long_blocks(
         known = ", ".join(names[0] for names in _BLOCKS)
         raise PodiumError(
             "name the columns that make a block with --by; none of"
-            f" {known} is in the table (columns: {', '.join(frame.columns)})"
+            f" {known} is in the table ({_columns(frame)})"
         )
     return found
 
@@ -356,7 +358,7 @@ def _plain_blocks(table: TableFile, given: GivenColumns, competitor: str) -> tup
         raise PodiumError(
             f"{table.source} has no column {SCORE!r}: name the scores with --score; where each"
             " column is a block there must be none but these and the competitors"
-            f" (columns: {', '.join(frame.columns)})"
+            f" ({_columns(frame)})"
         )
     return columns
 
@@ -410,3 +412,7 @@ def _melted(
         ks = {name: found.k for name, found in columns.items()}
         parts.append(pl.col(column).replace_strict(ks, return_dtype=pl.Int64).alias(K))
     return long.with_columns(parts).drop(column).rename({"__score": metric})
+
+
+def _columns(frame: pl.DataFrame) -> str:
+    return f"columns: {listed(frame.columns, most=_MOST_SHOWN)}"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from analysis.typed_tables.cells import Commas
-from analysis.wording import MOST_NAMED, counted, listed
+from podium.analysis.typed_tables.cells import Commas
+from podium.analysis.wording import MOST_NAMED, counted, listed
 
 _COMMAS = {"decimal": "commas begin decimals", "thousands": "commas divide thousands"}
 

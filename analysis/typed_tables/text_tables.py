@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from analysis.typed_tables.cells import without_markdown
-from analysis.typed_tables.score_names import k_of, score_name
-from analysis.wording import MOST_NAMED, listed
+from podium.analysis.typed_tables.cells import MOST_COLUMNS, without_markdown
+from podium.analysis.typed_tables.score_names import k_of, score_name
+from podium.analysis.wording import MOST_NAMED, listed
 from podium.errors import PodiumError
 
 _RULE = re.compile(r"\s*:?-{2,}:?\s*")
@@ -48,7 +48,8 @@ def _is_rule(line: str) -> bool:
 def _cells(line: str) -> list[str]:
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith(r"\|") else inner
-    return [without_markdown(cell) for cell in re.split(r"(?<!\\)\|", inner)]
+    cells = re.split(r"(?<!\\)\|", inner, maxsplit=MOST_COLUMNS)  # one more than is allowed
+    return [without_markdown(cell) for cell in cells]
 
 
 def header_count(rows: Sequence[Sequence[str]]) -> int:

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.report.report import study_page
 from docs.make.losses_page import loss_link
 from docs.make.markdown import table
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.report.report import study_page
+from podium.analysis.scores.final_scores import (
+    BASELINES,
+    IS_BASELINE,
+    UNTRAINED,
+    final_scores,
+    final_trials,
+)
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _FOLDER = Path(__file__).parents[1] / "examples"
 _PAGE = _FOLDER / "all-losses.md"
-_UNTRAINED = "untrained"
 
 _OPENING = """\
 <!-- Made by `python -m docs.make.all_losses`: edit that file, not this one. -->
@@ -52,7 +58,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default="podium-results/all-losses")
     folder = parser.parse_args().folder
     recalls = _recalls(folder)
-    seeds = recalls.filter(pl.col("loss") != _UNTRAINED)["seed_index"].n_unique()
+    seeds = recalls.filter(~IS_BASELINE)["seed_index"].n_unique()
     blocks = sorted(recalls["block"].unique())
     opening = _OPENING.format(seeds=seeds, blocks=len(blocks))
     _PAGE.write_text(f"{opening}{_table(recalls, blocks)}\n{_CLOSING}", encoding="utf-8")
@@ -61,21 +67,22 @@ def main() -> None:
 
 def _recalls(folder: Path) -> pl.DataFrame:
     """Test Recall@1 of every final and baseline trial."""
-    scores = Reader(folder).test_scores().filter(metric="recall", k=1)
-    return scores.select("loss", "block", "seed_index", "value").collect()
+    reader = Reader(folder)
+    scores = final_scores(final_trials(reader.trials()), reader.test_scores())
+    return scores.filter(k=1).select("loss", "block", "seed_index", value="score")
 
 
 def _table(recalls: pl.DataFrame, blocks: list[str]) -> str:
     cells = recalls.group_by("loss", "block").agg(pl.col("value").mean())
-    untrained = cells.filter(loss=_UNTRAINED).select("block", start="value")
+    untrained = cells.filter(loss=UNTRAINED).select("block", start="value")
     gains = cells.join(untrained, on="block").with_columns(gain=pl.col("value") - pl.col("start"))
     order = gains.group_by("loss").agg(pl.col("gain").mean()).sort("gain", descending=True)
     recall = {(loss, block): value for loss, block, value in cells.iter_rows()}
     rows = [
         (
-            loss_link(loss, folder="../reference/losses/") if loss != _UNTRAINED else loss,
+            loss_link(loss, folder="../reference/losses/") if loss not in BASELINES else loss,
             *(f"{100 * recall[loss, block]:.1f}" for block in blocks),
-            f"{100 * gain:+.1f}" if loss != _UNTRAINED else "",
+            f"{100 * gain:+.1f}" if loss != UNTRAINED else "",
         )
         for loss, gain in order.iter_rows()
     ]

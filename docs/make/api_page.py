@@ -3,9 +3,9 @@
 import inspect
 
 import podium
-from analysis.tournament.tournament import Tournament, hold_tournament
 from docs.make.markdown import TOLD, table
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.tournament.tournament import Tournament, hold_tournament
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _OPENING = """\
 # Python API

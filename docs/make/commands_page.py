@@ -21,7 +21,7 @@ What `podium COMMAND -h` prints, of all commands. STUDY is a study file, the nam
 _SHARED = """\
 ## Options of several commands
 """
-_FEWEST = 3  # commands that share an option, which is told once
+_FEWEST = 2  # commands that share an option, which is told once
 _EXIT_CODES = """\
 ## Exit codes
 
@@ -47,7 +47,12 @@ def commands_page() -> str:
     ]
     for section in sections:
         own = [option for option in section.options if option not in shared]
+        names = (
+            option[0].strip("`").split(" ")[0] for option in section.options if option in shared
+        )
+        also = ", ".join(f"`{name}`" for name in names)
         parts += [f"{section.heading}\n", f"{section.text}\n"]
+        parts += [f"[As others](#options-of-several-commands): {also}.\n"] if also else []
         parts += [f"{table(('argument or option', 'what it does'), own)}\n"] if own else []
     return "\n".join(parts)
 

@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from docs.make.loss_probes import has_pair_weights, pair_weights, step_cost
 from docs.make.losses_page import loss_link
 from docs.make.markdown import TOLD, table
-from trainables.registry import load, names
+from podium.trainables.registry import load, names
 
 _BATCH_SIZE, _NUM_CLASSES = 64, 64
 _SIDE = 224
@@ -27,19 +27,18 @@ _PRINTED = {
 _OPENING = """\
 # Losses and networks in figures
 
-Papers print such tables from formulas. These are measured from podium's own code, so that they say what runs.
+Papers print these tables from formulas; here they are measured from podium's own code.
 
 ## What the weight of a pair depends on
 
 The weight of a pair is the gradient of the loss by the pair's cosine. Wang et al. 2019 (*Multi-Similarity Loss*,
-section 3) sort losses by what it depends on; Psomas 2020 has such a table (its table 1). *Self*: the pair's own cosine.
-*Positives*, *negatives*: the cosine of another positive or negative pair with which it shares an image or a
-proxy, be it by a sum, a hinge, a mean over active pairs, or a miner. Nothing: every pair weighs the same,
-however similar it is.
+section 3) sort losses by what it depends on, as does table 1 of Psomas 2020. *Self*: the pair's own cosine. *Positives*,
+*negatives*: the cosine of another positive or negative pair with which it shares an image or a proxy. Nothing: every pair
+weighs the same.
 
-Measured at each loss's published default by changing one cosine at a time in small random batches; what none of
-them shows is not in the table. A proxy counts as one more vector of its class. Losses whose value is no function of
-such cosines are left out: those of continuous labels, of texts, of several views of an image, and of L1 distances.
+The weights are measured at each loss's published default by changing one cosine at a time in small random batches. A proxy
+counts as one more vector of its class. Losses whose value is no function of these cosines are left out: those of continuous
+labels, of texts, of several views of an image, and of L1 distances.
 """
 _COST_OPENING = f"""
 ## What a step costs
@@ -50,17 +49,14 @@ training classes: 2 means four times as much for twice as many. Seconds are in
 [benchmarks/RESULTS.md](../../benchmarks/RESULTS.md).
 
 As printed: the order of an epoch in Kim et al. 2020, *Proxy Anchor Loss*, table 1, of M training images, C classes,
-U proxies a class and B batches; pairs and triplets are those of the whole training set there. A batch holds a constant
-number of images, so in podium an epoch of any loss on pairs grows with M alone, and that of a loss with proxies
-with M C.
+U proxies a class and B batches, with the pairs and triplets of the whole training set. In podium a batch has a constant
+size, so an epoch of a loss on pairs grows with M, and of a loss with proxies with M C.
 """
 _NETWORKS_OPENING = f"""
 ## Networks
 
-Features are what the embedding layer gets; the embedding has as many dimensions as the study says. Parameters and
-multiply-adds are those of the network without its embedding layer, the latter of one image of {_SIDE} x {_SIDE} pixels.
-Psomas 2020 (table 2) uses `resnet50`, `bn_inception` and `googlenet` with 64, 128, 512 and 1,024 dimensions.
-[Backbones](backbones.md) has weights and sizes.
+Features are what the embedding layer gets. Parameters and multiply-adds are those of the network without its embedding
+layer, the latter of one image of {_SIDE} x {_SIDE} pixels. [Backbones](backbones.md) has weights and image sizes.
 """
 
 

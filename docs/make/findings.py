@@ -10,10 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.protocols.findings_text import protocol_sentences
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_tables import (
-    ProtocolTable,
+from docs.make.markdown import table
+from docs.make.photograph import photograph_plot
+from podium.analysis.page.tables import Table
+from podium.analysis.protocols.findings_text import protocol_sentences
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import (
     agreement_table,
     cost_table,
     finals_table,
@@ -21,13 +23,11 @@ from analysis.protocols.protocol_tables import (
     pair_table,
     pick_table,
 )
-from analysis.protocols.read_protocols import read_protocols
-from analysis.protocols.selected_configs import protocol_headline
-from analysis.report.report import study_page
-from docs.make.markdown import table
-from docs.make.photograph import photograph_plot
-from orchestrator.results.trial_files.reader import Reader
-from podium.terminal.protocols_text import entry_text
+from podium.analysis.protocols.read_protocols import read_protocols
+from podium.analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.report.report import study_page
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.terminal.protocols_text import cell_text
 
 _FOLDER = Path(__file__).parents[1]
 _PAGE = _FOLDER / "examples" / "findings-protocols.md"
@@ -115,10 +115,10 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     trials, seconds = trained.select(pl.len(), pl.col("seconds").sum()).collect().row(0)
     yield _OPENING.format(
         protocols=len(study.protocols),
-        configs=study.design.num_configs,
-        repeats=study.design.num_repeats,
-        losses=study.design.num_losses,
-        blocks=study.design.num_blocks,
+        configs=study.num_configs,
+        repeats=study.num_repeats,
+        losses=study.num_losses,
+        blocks=study.num_blocks,
         trials=trials,
         hours=seconds / 3600,
     )
@@ -128,8 +128,9 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     yield f"\nResolution of the validation scores:\n\n{_ceilings(study, folder)}"
     yield "\n± is half of the 95 % interval."
     for shown in _tables(study):
-        rows = (map(entry_text, row) for row in shown.rows)
-        yield f"\n{shown.caption}:\n\n{table(shown.heads, rows)}"
+        heads = [column.label for column in shown.columns]
+        rows = (map(cell_text, row) for row in shown.rows)
+        yield f"\n{shown.caption.removesuffix('.')}:\n\n{table(heads, rows)}"
     yield _MEANING + _LIMITS
 
 
@@ -160,7 +161,7 @@ def _ceilings(study: ProtocolStudy, folder: Path) -> str:
     return table(("protocol", "configs at 100 % on validation", "epochs of a refit"), rows)
 
 
-def _tables(study: ProtocolStudy) -> Iterator[ProtocolTable]:
+def _tables(study: ProtocolStudy) -> Iterator[Table]:
     """The tables that answer the question."""
     found = (
         pick_table(study),

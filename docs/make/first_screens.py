@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 from docs.make.photograph import PHONE, photograph_screen
+from podium.trainables.registry import names as names_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-from trainables.registry import names as names_of
 
 _ROOT = Path(__file__).parents[2]
 _IMAGES = _ROOT / "docs" / "images"

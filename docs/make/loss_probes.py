@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.func import grad, vmap
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Loss
-from trainables.registry import load
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.registry import load
 
 _NUM_CLASSES = 3
 _NUM_SAMPLES = 9

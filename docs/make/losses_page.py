@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Iterable, Mapping
 
 from docs.make.markdown import TOLD, table
-from orchestrator.study.composed_facts import LossFacts, with_memory
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.parameters import Choice, Condition, Int, Real
-from search_spaces.training_parameters import TRAINING_SPACES
-from trainables.loss_composition.miner_base import TripletMiner
-from trainables.registry import load, names
-from trainables.settings.legal_ranges import Parameter
+from podium.orchestrator.study.composed_facts import LossFacts, with_memory
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
+from podium.search_spaces.training_parameters import TRAINING_SPACES
+from podium.trainables.loss_composition.miner_base import TripletMiner
+from podium.trainables.registry import load, names
+from podium.trainables.settings.legal_ranges import OneOf, Parameter
 
 _INDEX = """\
 # Losses
@@ -21,31 +21,28 @@ in which ranges; `podium losses [LOSS]` prints the same facts.
 
 - [Composed losses](composed.md): sums, cross-batch memories, a pretraining, a loss of another library
 - [Miners](miners.md), and [parameters of training](training-parameters.md) that can be tuned with those of a loss
-- [All losses at their defaults](../../examples/all-losses.md) shows how they train; [losses and networks in
-  figures](../facts.md) what pairs weigh and a step costs
-- [Add a loss](../../how-to/add-a-loss.md) of your own with one file, and make it tunable with a row
+- [All losses at their defaults](../../examples/all-losses.md), and [in figures](../facts.md)
+- [Add a loss](../../how-to/add-a-loss.md) of your own
 
 In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/`.
 
 ## Words of these pages
 
-A parameter's *default* is the value that its source prints; *legal* is what the loss accepts; a *space* is what a
-search draws from, and every search trains the default first. As sources, `paper` is that of the loss, named above its
-table; `thesis` is Psomas 2020, *Metric Learning: A Deep Dive*; `reality check (MLRC)` is Musgrave et al. 2020, *A Metric
-Learning Reality Check*; a loss means its own default. `own` means this project's: no source prints a value.
-
-A loss *needs*:
+A parameter's *default* is the value that its source prints; *legal* is what the loss accepts. Columns named after a space,
+such as `joint`, hold what a search draws from; every search trains the default first. As sources, `paper` is that of the loss,
+named above its table; `thesis` is Psomas 2020, *Metric Learning: A Deep Dive*; `reality check (MLRC)` is Musgrave et al. 2020,
+*A Metric Learning Reality Check*; a loss means its own default. `own`, and a range without a source, are this project's.
 
 | need | meaning | what gives it |
 |---|---|---|
-| `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](../study-file.md#batches); a study with another sampler is refused |
+| `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](../study-file.md#batches) |
 | `normalised` | embeddings of length 1 | always available |
 | `proxies` | parameters of the loss itself | always available; they train with `proxy_learning_rate` |
-| `several_views` | several shifted views of each image | made when needed, at the cost of as many forward passes |
+| `several_views` | several shifted views of each image | as many forward passes |
 | `class_text` | a vector for the name of each class | the option `class_text` of a [data set](../data-sets.md) |
 | `label_distances` | how far two labels are apart | a [data set](../data-sets.md) with continuous labels |
 
-*Traits*: `vmap` losses run under `torch.func.vmap` over their real-valued hyperparameters; `memory`
+Traits: `vmap` losses run under `torch.func.vmap` over their real-valued hyperparameters; `memory`
 losses can meet earlier batches as well; `random` losses draw from the trial's seed.
 """
 _COMPOSED = """\
@@ -139,14 +136,12 @@ def _overview(facts: Iterable[LossFacts]) -> str:
         (
             loss_link(item.name, folder=""),
             item.kind,
-            item.source.partition(",")[0],
             " ".join(sorted(item.needs - {"normalised"})),
             " ".join(_traits(item.name)),
-            ", ".join(item.parameters),
         )
         for item in facts
     ]
-    head = ("loss", "kind", "source", "needs", "traits", "hyperparameters")
+    head = ("loss", "kind", "needs", "traits")
     return f"## All of them\n\n{table(head, rows)}\n"
 
 
@@ -169,45 +164,46 @@ def _loss(facts: LossFacts) -> str:
     parts = [
         f"## {facts.name}\n",
         " ".join(summary.split()) + "\n",
-        f"Kind: {facts.kind}. Needs: {needs}. Source: {facts.source}.\n",
+        f"Needs: {needs}. Source: {facts.source}.\n",
     ]
-    if facts.family:
-        parts.append(f"Among {facts.family} losses: {facts.differs}.\n")
     if facts.parameters:
-        parts.append(_parameters(facts.parameters, facts.conditions))
+        parts.append(_parameters(facts.parameters, facts.conditions, facts.spaces))
     if facts.published_training:
         values = (
             f"`{name}` {item.value:g} ({item.source})"
             for name, item in facts.published_training.items()
         )
         parts.append(f"\nPublished for training: {', '.join(values)}.")
-    for space_name, space in facts.spaces.items():
-        if space.parameters:
-            parts += [f"\nSpace `{space_name}`:\n", _space(space.parameters)]
     return "\n".join(parts) + "\n"
 
 
 def _memory_parameters() -> str:
     plain = LossFacts(name="", kind="", needs=frozenset(), source="", parameters={}, spaces={})
-    return f"## Parameters of a memory\n\n{_parameters(with_memory(plain).parameters, {})}\n"
+    return f"## Parameters of a memory\n\n{_parameters(with_memory(plain).parameters, {}, {})}\n"
 
 
 def _training() -> str:
+    space = Space(TRAINING_SPACES)
     return "\n".join(
         [
             "# Parameters of training\n",
             "`search.tune` adds these to the space of every loss; those of proxies only where there are"
             " some.\n",
-            _parameters(TRAINING_PARAMETERS, {}),
-            "\nSearch ranges:\n",
-            _space(TRAINING_SPACES),
+            _parameters(TRAINING_PARAMETERS, {}, {"range": space}),
             "",
         ]
     )
 
 
-def _parameters(parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]) -> str:
-    head = ("parameter", "default", "legal", "unit", "source of the default")
+def _parameters(
+    parameters: Mapping[str, Parameter],
+    conditions: Mapping[str, Condition],
+    spaces: Mapping[str, Space],
+) -> str:
+    """A row a parameter: what it is, and what each space tries of it."""
+    tried = {name: space.parameters for name, space in spaces.items() if space.parameters}
+    of_training = {name for space in tried.values() for name in space} - parameters.keys()
+    facts = {**parameters, **{name: TRAINING_PARAMETERS[name] for name in sorted(of_training)}}
     rows = [
         (
             f"`{name}`" + (f" if {conditions[name]}" if name in conditions else ""),
@@ -215,20 +211,19 @@ def _parameters(parameters: Mapping[str, Parameter], conditions: Mapping[str, Co
             str(fact.legal),
             fact.unit,
             fact.source,
+            *(_tried(space[name], fact) if name in space else "" for space in tried.values()),
         )
-        for name, fact in parameters.items()
+        for name, fact in facts.items()
     ]
-    return table(head, rows)
+    return table(("parameter", "default", "legal", "unit", "source of the default", *tried), rows)
 
 
-def _space(parameters: Mapping[str, Real | Int | Choice]) -> str:
-    rows = [(f"`{name}`", _tried(tried), tried.source) for name, tried in parameters.items()]
-    return table(("parameter", "range", "source"), rows)
-
-
-def _tried(tried: Real | Int | Choice) -> str:
+def _tried(tried: Real | Int | Choice, fact: Parameter) -> str:
+    source = "" if tried.source == "own" else f" ({tried.source})"
     if isinstance(tried, Choice):
-        return ", ".join(map(str, tried.values))
+        if isinstance(fact.legal, OneOf) and set(tried.values) == set(fact.legal.values):
+            return f"all{source}"
+        return ", ".join(map(str, tried.values)) + source
     scale = ", logarithmic" if tried.log else ""
     step = f", step {tried.step:g}" if tried.step else ""
-    return f"{tried.low:g} to {tried.high:g}{scale}{step}"
+    return f"{tried.low:g} to {tried.high:g}{scale}{step}{source}"

@@ -6,41 +6,49 @@ import polars as pl
 import pyarrow as pa
 
 from docs.make.markdown import TOLD, table
-from orchestrator.results.records.metric_columns import (
+from podium.orchestrator.results.records.metric_columns import (
     METRICS_WITHOUT_K,
     flat_test_column,
     known_test_columns,
     metric_word,
 )
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
-from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
+from podium.orchestrator.results.records.trial_schema import (
+    IDENTITY_COLUMNS,
+    TEST_COLUMNS,
+    trial_schema,
+)
+from podium.orchestrator.results.trial_files.reader import (
+    ATTEMPT_COLUMNS,
+    RUN_COLUMNS,
+    SPENDING_COLUMNS,
+)
 
 # What every column means. A column without a meaning, or a meaning without a column, is an error.
 _MEANINGS = {
     "study": "Name of the study.",
-    "trial_id": "Hash of all that changes the trial's numbers; the same on every machine.",
+    "trial_id": "Hash of all that changes the trial's numbers.",
     "search": "Block, loss, protocol and repeat, joined by dots; also the folder's name.",
-    "stage": "`search`, `final` or `baseline` (the untrained network).",
+    "stage": "`search`, `final` or `baseline` (what no loss trained).",
     "index": "Number of the suggestion within its search, or of the trial within its stage.",
     "config_hash": "Hash of the hyperparameters.",
     "is_default": "Whether this is the published default.",
-    "is_winner": "Final stage: the config its search selected. A search that was extended, or"
-    " whose failed trials were retried, may have"
+    "is_winner": "Final stage: the config its search selected. An extended or retried search may have"
     " selected another since; `Reader` corrects for that, this column does not.",
     "selected_from": "Out of how many search trials the winner was selected; null elsewhere.",
     "block": "Data set, backbone, embedding dimension and, of image files, image size, joined by"
-    " slashes: `glyphs-latin/conv_small/32`, `cub200/resnet50/512/224px`.",
+    " slashes: `glyphs-latin/conv_small/32`, `cub200/resnet50/512/224px`; of `features` without the"
+    " dimension.",
     "dataset": "Label of the data set, such as `glyphs-latin`.",
     "backbone": "Name of the network.",
     "weights": "What the network started from: `random`, published weights such as"
     " `resnet50/IMAGENET1K_V1`, or the hash of a file.",
-    "embedding_dim": "Length of an embedding.",
+    "embedding_dim": "Length of an embedding; null for `features`, as long as its backbone makes them.",
     "image_size": "Height and width of the network's input; null where images have a size of their"
     " own.",
-    "loss": "Name of the loss; `untrained` for the baseline.",
-    "protocol": "Name of the [protocol](../explanation/protocols.md) of its search, or its kind where it has no"
-    " name; of a baseline the first of the study. A final stage may split the classes otherwise.",
-    "split_protocol": "Kind of the protocol that splits the classes of this very trial: `fixed`,"
+    "loss": "Name of the loss; `untrained` or `features` for a [baseline](../explanation/statistics/tuning.md#baselines).",
+    "protocol": "Name or kind of the [protocol](../explanation/protocols.md) of its search; of a baseline the"
+    " first of the study.",
+    "split_protocol": "Kind of the protocol that splits the classes of this trial: `fixed`,"
     " `kfold`, `random_splits`, `repeated_kfold`, `published`, `test_tuned`, `refit`.",
     "train_on": "Final stage: `part` of the training classes, with the others for validation, or"
     " `all` of them; null elsewhere.",
@@ -52,7 +60,7 @@ _MEANINGS = {
     "leaks": "Whether test classes chose its epoch, or the search that chose its config or number"
     " of epochs was validated on them. Such scores are optimistic.",
     "same_as": "The trial whose results these are, if another search had asked for the same"
-    " training; it ran once. Costs of what was computed are sums over rows where this is null.",
+    " training. Sum costs over rows where this is null.",
     "split_hash": "Hash of this trial's own split.",
     "protocol_hash": "Hash of protocol and classes; competitors must share it.",
     "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
@@ -75,8 +83,7 @@ _MEANINGS = {
     "objective": "What the search maximises: best validation recall (continuous labels: nDCG) at"
     " the primary K, the mean over folds. Null where nothing is validated.",
     "seconds": "Training, validation and test, summed over epochs and folds.",
-    "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen:"
-    " without quarantine a search would have been shorter by it.",
+    "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen.",
     "peak_memory_mb": "Largest memory seen by the worker, also of attempts that ran out of it.",
     "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
     "node": "Host name.",
@@ -93,12 +100,10 @@ _MEANINGS = {
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
-    " stages, and with `quarantine: record` or `record_all` the search, where a fold whose test"
-    " embeddings diverged or collapsed has none. In the final and baseline stages, and with"
-    " `record_all` in the search, classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
-    " ([how they are computed](../explanation/statistics/metrics.md)), and with"
-    " `metrics.verification` the [scores of pairs](../explanation/statistics/verification.md), of which `tar_at_far`"
-    " has a `k` of its own and `queries` and `gallery` count pairs.",
+    " stages, and with `quarantine: record` or `record_all` the search. In the final and baseline"
+    " stages, and with `record_all` in the search, also `r_precision`, `map_at_r`, `nmi` and `f1`"
+    " with `k` null ([metrics](../explanation/statistics/metrics.md)), and with"
+    " `metrics.verification` the [scores of pairs](../explanation/statistics/verification.md).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
@@ -127,46 +132,45 @@ files = "podium-results/quickstart/trials/**/*.parquet"
 trials = pl.scan_parquet(files, missing_columns="insert").unique("trial_id").collect()
 ```
 
-In DuckDB it is `SELECT DISTINCT ON (trial_id) * FROM read_parquet('podium-results/quickstart/trials/**/*.parquet',
-union_by_name = true)`. A program that reads at the moment in which single rows are deleted may get the error that a file is gone:
-read again. After a study gained hyperparameters its files have different columns. Polars refuses them until a run finishes the
-study; DuckDB reads them.
+In [DuckDB](../how-to/export.md#duckdb) it is `SELECT DISTINCT ON (trial_id) * FROM
+read_parquet('podium-results/quickstart/trials/**/*.parquet', union_by_name = true)`. A program that reads at the moment in which
+single rows are deleted may get the error that a file is gone: read again. After a study gained hyperparameters Polars refuses
+its files until a run finishes the study; DuckDB reads them.
 
-From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
-moment of a run, each trial once, and reads again by itself: `trials()`, and the nested
-columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
-`test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
-the disk ([a notebook](../notebooks/first-study.ipynb), [other tools](../how-to/export.md)).
+`orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames: `trials()`, the nested
+columns as long tables (`scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
+`test_retrievals()`), `attempts()`, `runs()` and `spending()`. [A notebook](../notebooks/first-study.ipynb) uses it.
 
-Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
-what losses do not share, search spaces), `code/` (copies of what the study names by
-[import path or file](study-file.md#code-of-your-own)),
-`store.json` (the columns; the metrics with the direction in which they are better, what searches
-maximise first), `journal/` (suggestions, attempts and retried failures, by search),
-`runs/` (what each run spent: see the end of this page),
-`checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
-printed), `runs.json` (how many runs there were), `report.html`.
+Besides the trials:
+
+| file | holds |
+|---|---|
+| `study.yaml` | the resolved study |
+| `provenance.json` | versions, hardware, what losses do not share, search spaces |
+| `code/` | copies of [code that the study names](study-file.md#code-of-your-own) |
+| `store.json` | the columns; the metrics and their directions |
+| `journal/`, `runs/`, `runs.json` | suggestions and attempts, and what each run spent: see below |
+| `checkpoints/`, `logs/` | running trials; what [trials](../explanation/reliability.md#logs-of-trials) printed |
+| `report.html` | the report |
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
-a study of
-[continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
+a study of [continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
 `val_mean_label_distance_at_1` replace `val_recall_at_1`.
 
 ## Verification
 
 `podium verify STUDY` reads every byte and checks every rule, changing nothing; it may run while
-the study runs. Exit code 0: sound; 2: there are problems, a line each with the file, the rule and what is
-there instead (`--json` for programs); 4: the folder cannot be read. Where files cannot be read, values are not compared.
+the study runs. Exit code 0: sound; 2: there are problems, a line each with file, rule and value
+(`--json` for programs); 4: the folder cannot be read.
 
 - Every file but those in `lock/` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
-  its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
-  a changed bit is found wherever it is.
-  Podium's own commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
+  its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers.
+  Podium's commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
 - Every row must be that of the trial which the study makes of its suggestion and its place: ids, hyperparameters, seeds,
-  splits, data, code. This needs the data; notes name what is not here. The copies in `code/` must have the recorded hash.
-- What follows from something else must follow: objectives, selected epochs and counts from scores,
+  splits, data, code. This needs the data; notes name missing ones.
+- Derived numbers must follow from their source: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
-- Trials that are compared share test images, weights and classes; no search has more trials than its
+- Compared trials share test images, weights and classes. No search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 
 `podium run` refuses damaged files by name before anything starts. A damaged checkpoint is set aside and reported in the
@@ -176,10 +180,10 @@ log and the attempt of its trial, which starts from scratch.
 _ATTEMPTS_OPENING = """\
 ## The journal of a search
 
-`journal/<search>/<number>.jsonl` holds what the driver has noted of a search, a line each: `ask` (which trial a
+`journal/<search>/<number>.jsonl` holds the driver's notes on a search, a line each: `ask` (the trial that a
 suggestion became, written before that starts), `attempt` (at its start and at its end), `retried`. A line is
-sealed by a SHA-256 that depends on the line before, so a changed or missing one is found. Each run writes files of
-its own. What a run wrote after another had taken over does not count; nor does the torn last line of one that was killed.
+sealed by a SHA-256 that depends on the line before. Each run writes files of its own. Lines after another run had taken over
+do not count; nor does the torn last line of one that was killed.
 
 ## Attempts
 
@@ -205,19 +209,16 @@ _ATTEMPT_MEANINGS = {
     "gpus": "What it occupied.",
     "peak_memory_mb": "Of its process, as far as it was measured.",
     "device_memory_mb": "What its device has, if the memory of that ran out.",
-    "members": "Number of trials that began with it as one population, of the last one where memory"
-    " or an error halved it; 1 of a trial alone.",
+    "members": "Number of trials that began with it as one population; 1 of a trial alone.",
 }
 
 _RETRIED = """\
 ## Retried failures
 
 `podium run STUDY --retry-failed` withdraws the rows of failed trials and runs these again, under the same
-ids. A line of the journal is written before a row is withdrawn. It keeps what the row
-said (`search`, `stage`, `cause`, `message`, `traceback`, `log`, `ended_at`), the number of the last
-attempt by then (`attempts`; numbers go on from there, limits on attempts and time count from there),
-and how many suggestions the search had made (`asks`): these saw a failure, later ones see what became of
-the trial since. Copies of a failed final go and come with it, and have no line.
+ids. A line of the journal is written before a row is withdrawn. It keeps `search`, `stage`, `cause`, `message`, `traceback`,
+`log` and `ended_at` of the row, the number of the last attempt by then (`attempts`, from which limits on attempts and time
+count), and how many suggestions the search had made (`asks`), which saw a failure. Copies of a failed final go and come with it.
 """
 
 _RUNS_OPENING = """\
@@ -249,8 +250,7 @@ _SPENDING_MEANINGS = {
     "run": "Which run.",
     "search": "As in the tables of trials.",
     "stage": "As in the tables of trials.",
-    "use": "`complete`, `pruned` and `failed`: became a row of this state, which of a failed trial"
-    " may have been withdrawn since, to retry it. `repeated`: lost with"
+    "use": "`complete`, `pruned` and `failed`: became a row of this state. `repeated`: lost with"
     " its worker or node, or repeated for another reason. `unfinished`: left when the run ended.",
     "tries": "Number of attempts.",
     "seconds": "From the moment a worker had them until they ended.",

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import Interval
-from analysis.scores.final_scores import final_trials
-from analysis.scores.protocol_runs import search_runs
 from docs.make.markdown import table
 from docs.make.screening_measures import (
     SEARCH,
@@ -28,9 +25,12 @@ from docs.make.screening_measures import (
     saved_at_least,
 )
 from docs.make.screening_text import LIMITS, MEANING, OPENING
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.estimates.confidence_intervals import Interval
+from podium.analysis.scores.final_scores import final_trials
+from podium.analysis.scores.protocol_runs import search_runs
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _PAGE = Path(__file__).parents[1] / "examples" / "findings-screening.md"
 _SHOWN_BUDGETS = (1, 2, 4, 6, 8, 12, 16)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import polars as pl
 from scipy.stats import kendalltau
 
-from analysis.estimates.confidence_intervals import Interval, grouped_interval, t_interval
-from analysis.estimates.kendall_tau import kendall_tau
+from podium.analysis.estimates.confidence_intervals import Interval, grouped_interval, t_interval
+from podium.analysis.estimates.kendall_tau import kendall_tau
 
 SEARCH = ("block", "loss")
 

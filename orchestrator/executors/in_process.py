@@ -3,12 +3,12 @@
 import math
 from typing import Self
 
-from orchestrator.executors.job_groups import JobGroups
-from orchestrator.executors.private_folders import remove_folders_of_dead_runs
-from orchestrator.scheduling.executor_interface import NoJob, Scheduler
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.worker.slot_worker import SlotWorker
-from orchestrator.worker.worker import TrialFunction, train
+from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.executors.private_folders import remove_folders_of_dead_runs
+from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.worker.slot_worker import SlotWorker
+from podium.orchestrator.worker.worker import TrialFunction, train
 
 
 class InProcessExecutor:

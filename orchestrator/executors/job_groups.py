@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from orchestrator.scheduling.executor_interface import NoJob
-from orchestrator.trials.specification import TrialJob
+from podium.orchestrator.scheduling.executor_interface import NoJob
+from podium.orchestrator.trials.specification import TrialJob
 
 Group = tuple[TrialJob, ...]
 

@@ -8,21 +8,22 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-from ray._private import ray_constants
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+from ray._private import ray_constants, services
 from ray._private.node import Node
 from ray._raylet import Config  # type: ignore[attr-defined]
 
 # isort: on
 
-from orchestrator.executors.private_folders import PrivateFolder
-from orchestrator.scheduling.executor_interface import ClusterGoneError
+from podium.orchestrator.executors.private_folders import PrivateFolder
+from podium.orchestrator.scheduling.executor_interface import ClusterGoneError
 
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 _NEEDED = (ray_constants.PROCESS_TYPE_GCS_SERVER, ray_constants.PROCESS_TYPE_RAYLET)
@@ -57,16 +58,20 @@ def needed_parts_only() -> Iterator[None]:
     """A cluster that is started within the block has no autoscaler, dashboard and reader of logs.
 
     Ray has no option for that. Each is a process that takes a second of a processor to start; Ray
-    waits for the dashboard's before it goes on, and for all of them as it ends.
+    waits for the dashboard's before it goes on, and for all of them as it ends. The parts that
+    there are get no signal that is sent to podium's process group, as by a terminal or `timeout`:
+    podium stops what trains, and then ends them.
     """
-    starts = {name: getattr(Node, name) for name in _NEEDLESS}
-    for name in starts:
-        setattr(Node, name, _start_nothing)
+    changed: list[tuple[Any, str, object]] = [(Node, name, _start_nothing) for name in _NEEDLESS]
+    changed.append((services, "ConsolePopen", partial(services.ConsolePopen, process_group=0)))
+    before = [getattr(owner, name) for owner, name, _ in changed]
+    for owner, name, other in changed:
+        setattr(owner, name, other)
     try:
         yield
     finally:
-        for name, start in starts.items():
-            setattr(Node, name, start)
+        for (owner, name, _), own in zip(changed, before, strict=True):
+            setattr(owner, name, own)
 
 
 def _start_nothing(*_: object, **__: object) -> None:

@@ -12,20 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
 
 # isort: on
 from ray import tune
 
-from orchestrator.executors.job_groups import Group
-from orchestrator.results.storage.local_files import never_made_again
-from orchestrator.trials.worker_messages import Ended, Message
-from orchestrator.worker.population_worker import Messages
-from orchestrator.worker.process_memory import process_bytes
-from orchestrator.worker.slot_worker import SlotWorker
-from orchestrator.worker.worker import TrialFunction
-from podium.own_packages import FindsFirst
+from podium.orchestrator.executors.job_groups import Group
+from podium.orchestrator.results.storage.local_files import never_made_again
+from podium.orchestrator.trials.worker_messages import Ended, Message
+from podium.orchestrator.worker.population_worker import Messages
+from podium.orchestrator.worker.process_memory import process_bytes
+from podium.orchestrator.worker.slot_worker import SlotWorker
+from podium.orchestrator.worker.worker import TrialFunction
 
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its
 # own: processes that started together are not to be replaced together, while no trial runs.
@@ -83,7 +82,7 @@ class Told:
 def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
     """A thin, reusable actor around a `SlotWorker`; ``trial`` travels with the class."""
 
-    class TrialActor(FindsFirst, tune.Trainable):
+    class TrialActor(tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
             self._held = ExitStack()
             self._held.enter_context(never_made_again(_group_of(config)[0].paths.store))

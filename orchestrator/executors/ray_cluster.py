@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
 
 # isort: on
@@ -19,21 +19,24 @@ from ray._private import worker as ray_worker
 from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError, RayError
 
-from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
-from orchestrator.executors.private_ray import (
+from podium.errors import PodiumError
+from podium.orchestrator.executors.private_folders import (
+    PrivateFolder,
+    remove_folders_of_dead_runs,
+)
+from podium.orchestrator.executors.private_ray import (
     OwnRay,
     loopback_only,
     needed_parts_only,
     use_private_token,
 )
-from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
-from orchestrator.executors.ray_messages import (
+from podium.orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
+from podium.orchestrator.executors.ray_messages import (
     drop_messages,
     keep_messages,
     kept_sigterm_handler,
 )
-from orchestrator.study.resource_demand import Capacity, Demand
-from podium.errors import PodiumError
+from podium.orchestrator.study.resource_demand import Capacity, Demand
 
 _OBJECT_STORE_BYTES = 100 * 2**20
 _PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5

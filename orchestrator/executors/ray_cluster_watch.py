@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 
 # isort: on
@@ -16,9 +16,9 @@ from ray.core.generated.common_pb2 import NodeDeathInfo  # type: ignore[attr-def
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 from ray.exceptions import RpcError
 
-from orchestrator.executors.private_ray import OwnRay
-from orchestrator.scheduling.executor_interface import ClusterGoneError
-from orchestrator.study.resource_demand import Demand
+from podium.orchestrator.executors.private_ray import OwnRay
+from podium.orchestrator.scheduling.executor_interface import ClusterGoneError
+from podium.orchestrator.study.resource_demand import Demand
 
 NodeState = Literal["alive", "silent", "dead", "preempted", "unknown"]
 

@@ -1,14 +1,15 @@
 """Which Ray it must be, and what that reads from the environment. Import this before Ray."""
 
 import os
+import warnings
 from importlib import metadata
 
 from podium.errors import PodiumError
 
 # Tune has no public way to survive the loss of a worker to memory or with its node, nor to choose
 # which trial gets a process. So this room reaches into Ray's inside, which may change with each
-# minor version. The range in pyproject.toml is the same.
-TESTED_RAY = "2.60"
+# minor version. The range in pyproject.toml is the same; `make test-ray-range` tries its oldest.
+OLDEST_RAY, NEWEST_RAY = (2, 55), (2, 60)
 
 _SETTINGS = {
     # Ray without a token runs the code of anyone who reaches its ports.
@@ -41,14 +42,16 @@ _SETTINGS = {
 
 def _refuse_other_versions() -> None:
     found = metadata.version("ray")
-    if not found.startswith(f"{TESTED_RAY}."):
+    if not OLDEST_RAY <= tuple(map(int, found.split(".")[:2])) <= NEWEST_RAY:
+        oldest, newest = (".".join(map(str, it)) for it in (OLDEST_RAY, NEWEST_RAY))
         raise PodiumError(
-            f"podium is tested with Ray {TESTED_RAY} and uses its internals, which another"
-            f" version may have changed; Ray {found} is installed. Install"
-            f" 'ray[tune]=={TESTED_RAY}.*'"
+            f"podium is tested with Ray {oldest} to {newest} and uses its internals, which another"
+            f" version may have changed; Ray {found} is installed. Install 'ray[tune]=={newest}.*'"
         )
 
 
 _refuse_other_versions()
+# Up to Ray 2.57 it warns that a setting will be as it is set below.
+warnings.filterwarnings("ignore", "Tip: In future versions of Ray", FutureWarning)
 for _name, _value in _SETTINGS.items():
     os.environ.setdefault(_name, _value)

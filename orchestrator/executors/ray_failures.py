@@ -5,15 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray import exceptions
 
 # isort: on
 from ray._private import state
 from ray.air.execution._internal import RayActorManager
 
-from orchestrator.redaction import redacted
-from orchestrator.scheduling.executor_interface import Loss
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.scheduling.executor_interface import Loss
 
 # What Ray writes; for each, `tests/orchestrator/executors/test_ray_failures.py` kills real
 # processes.

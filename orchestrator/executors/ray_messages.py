@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 
 # isort: on
 from ray._private import utils

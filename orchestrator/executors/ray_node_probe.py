@@ -4,17 +4,16 @@ import hashlib
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
 
 # isort: on
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import read_bytes
 from podium.errors import StoreError
-from podium.own_packages import call
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import read_bytes
 
 _ANSWER_SECONDS = 60.0
 
@@ -56,9 +55,9 @@ def _takes_trials(resources: dict[str, float]) -> bool:
 
 def _ask(node_id: str, paths: StudyPaths) -> Any:
     there = NodeAffinitySchedulingStrategy(node_id=node_id, soft=False)
-    task: Any = ray.remote(call)
+    task: Any = ray.remote(_fingerprint)
     asked = task.options(num_cpus=0, max_retries=0, scheduling_strategy=there)
-    return asked.remote(_fingerprint, paths)
+    return asked.remote(paths)
 
 
 def _fingerprint(paths: StudyPaths) -> str | None:

@@ -10,28 +10,28 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 
 # isort: on
 from ray import tune
 from ray.tune.execution import tune_controller
 
-from orchestrator.executors.ray_actor import actor_class, resources_of
-from orchestrator.executors.ray_cluster import RayCluster
-from orchestrator.executors.ray_cluster_watch import PATIENCE
-from orchestrator.executors.ray_failures import recording_actor_manager
-from orchestrator.executors.ray_node_probe import check_all_nodes_see
-from orchestrator.executors.tune_bridge import ClusterGone, TuneBridge
-from orchestrator.executors.tune_callbacks import (
+from podium.orchestrator.executors.ray_actor import actor_class, resources_of
+from podium.orchestrator.executors.ray_cluster import RayCluster
+from podium.orchestrator.executors.ray_cluster_watch import PATIENCE
+from podium.orchestrator.executors.ray_failures import recording_actor_manager
+from podium.orchestrator.executors.ray_node_probe import check_all_nodes_see
+from podium.orchestrator.executors.tune_bridge import ClusterGone, TuneBridge
+from podium.orchestrator.executors.tune_callbacks import (
     BridgeCallback,
     BridgeScheduler,
     BridgeSearcher,
     BridgeStopper,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.executor_interface import Scheduler
-from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.worker.worker import TrialFunction, train
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.scheduling.executor_interface import Scheduler
+from podium.orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.worker.worker import TrialFunction, train
 
 _MAX_PENDING = 10_000  # no limit in effect: the scheduler decides how many run
 

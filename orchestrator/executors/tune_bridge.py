@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
 
 # isort: on
 from ray.tune.experiment import Trial
 
-from orchestrator.executors.job_groups import Group, JobGroups
-from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
-from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
-from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
-from orchestrator.study.resource_demand import Capacity
 from podium.errors import PodiumError
+from podium.orchestrator.executors.job_groups import Group, JobGroups
+from podium.orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
+from podium.orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
+from podium.orchestrator.scheduling.executor_interface import (
+    ClusterGoneError,
+    Loss,
+    NoJob,
+    Scheduler,
+)
+from podium.orchestrator.study.resource_demand import Capacity
 
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process

@@ -5,7 +5,7 @@ import threading
 from typing import Any
 
 # isort: off
-import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 
 # isort: on
 from ray import tune
@@ -13,9 +13,9 @@ from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
-from orchestrator.executors.tune_bridge import TuneBridge
-from orchestrator.scheduling.executor_interface import NoJob
 from podium.errors import StoreError
+from podium.orchestrator.executors.tune_bridge import TuneBridge
+from podium.orchestrator.scheduling.executor_interface import NoJob
 
 
 class BridgeSearcher(Searcher):

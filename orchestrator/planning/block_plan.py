@@ -1,18 +1,30 @@
 """How each block of a study is trained, and what is missing on this machine."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.results.storage.locations import has_scheme
-from orchestrator.study.configs import default_config, recipe_values, training_of
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Block, Study
-from orchestrator.study_parser.backbones import is_missing
-from trainables.dataset_interface.load_dataset import has_own_size
-from trainables.network.initial_weights import not_downloaded
-from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.orchestrator.results.storage.locations import has_scheme
+from podium.orchestrator.study.blocks import blocks, dataset_of
+from podium.orchestrator.study.configs import default_config, recipe_values, training_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study_parser.backbones import is_missing
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.initial_weights import not_downloaded
+from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.trial_settings import (
+    RANDOM_WEIGHTS,
+    BackboneSettings,
+    DatasetSettings,
+)
+
+_FEW_BATCHES = 30  # of which BatchNorm may not learn what to normalise by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +62,26 @@ def _own_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparamet
     published = facts_of(loss).defaults
     given = recipe_values(study, block, loss)
     return {name: value for name, value in given.items() if value != published.get(name)}
+
+
+def few_batches(study: Study) -> Iterator[str]:
+    """A warning for each network from scratch that follows few batches, of its first block so."""
+    from_scratch = {it.name for it in study.backbones if it.weights == RANDOM_WEIGHTS}
+    for block in blocks(study):
+        name, training = block.backbone, training_of(study, block)
+        of_images = (facts := backbone_facts(name)) is not None and not facts.takes_features
+        if name not in from_scratch or training.batch_norm != "train" or not of_images:
+            continue
+        with suppress(TrialInputError):  # data that are not here yet
+            num_images = dataset_facts(dataset_of(study, block)).num_train_images
+            batches = training.epochs * math.ceil(num_images / training.batch_size)
+            if batches < _FEW_BATCHES:
+                from_scratch.remove(name)
+                yield (
+                    f"Warning: {name} begins at random and follows few batches ({batches}). If it"
+                    " has BatchNorm, all its embeddings may coincide (collapsed): train for more"
+                    " epochs, with smaller batches, or start from weights."
+                )
 
 
 def missing(study: Study) -> tuple[str, ...]:

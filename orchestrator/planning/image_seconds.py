@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from orchestrator.study.blocks import dataset_of
-from orchestrator.study.configs import training_of
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import Block, Study
-from trainables.errors import TrialInputError
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.atomic_file import whole_file
-from trainables.network.backbone_facts import backbone_facts, is_import_path
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.configs import training_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.resource_demand import demand_of
+from podium.orchestrator.study.study import Block, Study
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.array_cache import cache_folder_at
+from podium.trainables.file_caches.atomic_file import whole_file
+from podium.trainables.network.backbone_facts import backbone_facts, is_import_path
 
 Source = Literal["results", "machine", "shipped"]
 """``results``: trials of the study itself; ``machine``: earlier runs that were started here."""

@@ -4,11 +4,11 @@ from datetime import datetime
 
 import polars as pl
 
-from orchestrator.planning.image_seconds import ImageKind, Table, kind_of
-from orchestrator.planning.study_hours import images_of
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.blocks import blocks
-from orchestrator.study.study import Study
+from podium.orchestrator.planning.image_seconds import ImageKind, Table, kind_of
+from podium.orchestrator.planning.study_hours import images_of
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.study import Study
 
 _SECONDS = pl.col("seconds") - pl.col("test_seconds").fill_null(0.0)
 _DEVICE = pl.when(pl.col("device") == "cpu").then(pl.lit("cpu")).otherwise(pl.lit("gpu"))

@@ -1,10 +1,10 @@
 """Which searches of a study train their trials together."""
 
-from orchestrator.study.blocks import dataset_of, protocol_of
-from orchestrator.study.configs import training_of
-from orchestrator.study.study import Search, Study
-from trainables.settings.population_agreement import why_alone
-from trainables.settings.trial_settings import TrialSettings
+from podium.orchestrator.study.blocks import dataset_of, protocol_of
+from podium.orchestrator.study.configs import training_of
+from podium.orchestrator.study.study import Search, Study
+from podium.trainables.settings.population_agreement import why_alone
+from podium.trainables.settings.trial_settings import TrialSettings
 
 
 def why_search_alone(study: Study, search: Search) -> str | None:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from orchestrator.study.blocks import most_finals, protocol_of
-from orchestrator.study.study import Search, Study
+from podium.orchestrator.study.blocks import most_finals, protocol_of
+from podium.orchestrator.study.study import Search, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from orchestrator.planning.image_seconds import Source, Table, kind_of, seconds_of
-from orchestrator.planning.search_plan import SearchPlan
-from orchestrator.study.blocks import dataset_of, num_baseline_runs, protocol_of
-from orchestrator.study.budget import SECONDS_PER_HOUR
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import Block, Study
-from trainables.dataset_interface.class_splits import validation_counts
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.orchestrator.planning.image_seconds import Source, Table, kind_of, seconds_of
+from podium.orchestrator.planning.search_plan import SearchPlan
+from podium.orchestrator.study.blocks import dataset_of, num_baseline_runs, protocol_of
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.resource_demand import demand_of
+from podium.orchestrator.study.study import Block, Study
+from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 _EMBEDDED = 1 / 3  # of a trained image; a backward pass takes twice as long as a forward pass
 
@@ -83,7 +83,7 @@ def study_hours(
         tests = item.search_trials * protocol.num_folds if study.tests_searches else 0
         tests += item.final_trials
         if block not in counted:
-            tests += num_baseline_runs(study, item.search)
+            tests += num_baseline_runs(study, block)
         seconds = (item.epochs * images.of_epoch + tests * images.of_test) * of_image
         features = (block.dataset, block.backbone, kind.side)
         if kind.mode == FROZEN_FEATURES and features not in counted:

@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
-from orchestrator.planning.image_seconds import Source, Table
-from orchestrator.planning.search_plan import SearchPlan, search_plan
-from orchestrator.planning.study_hours import StudyHours, study_hours
-from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.study.blocks import blocks, num_baseline_runs, searches
-from orchestrator.study.budget import with_trials_per_search
-from orchestrator.study.configs import loss_training, num_searched
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.fairness import fairness
-from orchestrator.study.study import Block, Study
-from trainables.dataset_interface.class_splits import validation_counts
-from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from podium.orchestrator.planning.block_plan import BlockPlan, block_plan, missing
+from podium.orchestrator.planning.image_seconds import Source, Table
+from podium.orchestrator.planning.search_plan import SearchPlan, search_plan
+from podium.orchestrator.planning.study_hours import StudyHours, study_hours
+from podium.orchestrator.results.records.fairness_record import Fairness
+from podium.orchestrator.study.blocks import blocks, num_baseline_runs, searches
+from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.configs import loss_training, num_searched
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.fairness import fairness
+from podium.orchestrator.study.study import Block, Study
+from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
 _RECALL = 0.8
@@ -146,7 +146,7 @@ def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCo
     final_trials = sum(item.final_trials for item in searched)
     epochs = sum(item.epochs for item in searched)
     final_epochs = sum(item.final_epochs for item in searched)
-    baseline = len(blocks(study)) * num_baseline_runs(study, searched[0].search)
+    baseline = sum(num_baseline_runs(study, block) for block in blocks(study))
     return {
         "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
         "final": StageCounts(trials=final_trials, epochs=final_epochs),

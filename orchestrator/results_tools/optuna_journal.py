@@ -17,28 +17,28 @@ from typing import Any, NamedTuple
 
 import optuna
 import polars as pl
+from optuna.distributions import BaseDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 
-from orchestrator.results.records.metric_columns import metric_label
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.search_samplers.optuna_study import contains, distribution_of
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import trials_per_search
-from orchestrator.study.configs import space_of, unsearched_values
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Search, Study
-from podium.errors import CorruptFileError, PodiumError, StoreError
-from search_spaces.parameters import Space, Value
-from trainables.file_caches.file_locks import file_lock
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.metric_columns import metric_label
+from podium.orchestrator.results.storage.local_files import store_errors
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.search_samplers.optuna_study import (
+    OPTUNA_STATES,
+    contains,
+    distribution_of,
+)
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.configs import space_of, unsearched_values
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Search, Study
+from podium.trainables.file_caches.file_locks import file_lock
 
-_STATES = {
-    "COMPLETE": optuna.trial.TrialState.COMPLETE,
-    "PRUNED": optuna.trial.TrialState.PRUNED,
-    "FAILED": optuna.trial.TrialState.FAIL,
-}
 _PREFIX = "hp."
 _MARK = "podium_study"  # the attribute by which a study in a journal is known for one of ours
 
@@ -83,18 +83,11 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     study = study_from_resolved(reader.study())
     if not journal.parent.is_dir():
         raise PodiumError(f"--output needs a folder that exists; got {journal.parent}")
-    with file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}"):
-        try:
-            backend = _BufferedFile(journal)
-        except ValueError as error:
-            raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
-        except OSError as error:
-            raise StoreError(f"cannot read {journal}: {error.strerror}") from error
+    own_lock = file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}")
+    with own_lock, store_errors("write", journal):
+        backend = _BufferedFile(journal)
         update = _append(JournalStorage(backend), reader, study)
-        try:
-            backend.write()
-        except OSError as error:
-            raise StoreError(f"cannot write {journal}: {error.strerror}") from error
+        backend.write()
     return update
 
 
@@ -105,11 +98,12 @@ class _BufferedFile(JournalFileBackend):
         super().__init__(str(journal))
         data = journal.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
-        self.logs = [json.loads(line) for line in whole.splitlines()]
-        if not all(isinstance(log, dict) and "op_code" in log for log in self.logs):
-            raise ValueError("a line is no operation")
-        if data and not whole:
-            raise ValueError("it has no complete line")
+        try:
+            self.logs = [dict(json.loads(line)) for line in whole.splitlines()]
+        except (ValueError, TypeError) as error:
+            raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
+        if (data and not whole) or not all("op_code" in log for log in self.logs):
+            raise CorruptFileError(f"{journal} is not a journal of Optuna: a line is no operation")
         self._journal, self._num_written, self._num_whole = journal, len(self.logs), len(whole)
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
@@ -135,9 +129,10 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
         made = _study_of(storage, names, study, search, metric)
         known = [trial.user_attrs.get("trial_id") for trial in made.get_trials(deepcopy=False)]
         space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
+        ranges = {name: distribution_of(it) for name, it in space.parameters.items()}
         new = rows.filter(pl.col("search") == search.id, ~pl.col("trial_id").is_in(known))
         made.add_trials(
-            _trial(row, space, has_seconds=study.search.wants_seconds)
+            _trial(row, ranges, has_seconds=study.search.wants_seconds)
             for row in new.iter_rows(named=True)
         )
         num_new += new.height
@@ -159,14 +154,13 @@ def _study_of(
                 " file"
             )
         return found
-    directions, metric_names = [StudyDirection.MAXIMIZE], [f"validation {metric}"]
+    goals = {f"validation {metric}": StudyDirection.MAXIMIZE}
     if study.search.wants_seconds:
-        directions.append(StudyDirection.MINIMIZE)
-        metric_names.append("training seconds")
-    made = optuna.create_study(storage=storage, study_name=name, directions=directions)
+        goals["training seconds"] = StudyDirection.MINIMIZE
+    made = optuna.create_study(storage=storage, study_name=name, directions=[*goals.values()])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        made.set_metric_names(metric_names)
+        made.set_metric_names([*goals])
     attributes = {
         _MARK: study.name,
         "loss": search.loss,
@@ -208,34 +202,32 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
     )
 
 
-def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna.trial.FrozenTrial:
+def _trial(
+    row: Mapping[str, Any], ranges: Mapping[str, BaseDistribution], *, has_seconds: bool
+) -> optuna.trial.FrozenTrial:
     """A row as a trial of Optuna, with the values that a search reports to its sampler."""
-    distributions = {
-        name: distribution_of(parameter) for name, parameter in space.parameters.items()
+    config = {
+        column.removeprefix(_PREFIX): value
+        for column, value in row.items()
+        if column.startswith(_PREFIX) and value is not None
     }
-    params: dict[str, Value] = {}
-    others: dict[str, Value] = {}
-    for column, value in row.items():
-        name = column.removeprefix(_PREFIX)
-        if name == column or value is None:
-            continue
-        distribution = distributions.get(name)
-        if distribution is not None and contains(distribution, value):
-            params[name] = distribution.to_external_repr(distribution.to_internal_repr(value))
-        else:
-            others[name] = value
+    own = {
+        name: it for name, it in ranges.items() if name in config and contains(it, config[name])
+    }
+    others = {name: value for name, value in config.items() if name not in own}
+    attributes = {**{name: row[name] for name in _ATTRIBUTES}, "not_in_space": others or None}
     # Of trials with two objectives Optuna knows none that is pruned.
     is_judged = row["state"] == "COMPLETE" or (row["state"] == "PRUNED" and not has_seconds)
     values = [row["objective"], *([row["training_seconds"]] if has_seconds else [])]
     trial = optuna.trial.create_trial(
-        state=_STATES[row["state"]],
+        state=OPTUNA_STATES[row["state"]],
         values=values if is_judged and row["objective"] is not None else None,
-        params=params,
-        distributions={name: distributions[name] for name in params},
-        user_attrs={
-            **{name: row[name] for name in _ATTRIBUTES if row[name] is not None},
-            **({"not_in_space": others} if others else {}),
+        params={
+            name: it.to_external_repr(it.to_internal_repr(config[name]))
+            for name, it in own.items()
         },
+        distributions=own,
+        user_attrs={name: value for name, value in attributes.items() if value is not None},
         intermediate_values={point["epoch"]: point["value"] for point in row["curve"] or ()},
     )
     trial.datetime_start, trial.datetime_complete = row["started_at"], row["ended_at"]

@@ -9,24 +9,24 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
-from orchestrator.results.locks.study_lock import lock_owner
-from orchestrator.results.records.journal import read_retried
-from orchestrator.results.records.runs import Run, read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store, read_study
-from orchestrator.results.storage.files import each, exists, list_studies, stored_files
-from orchestrator.results.storage.locations import Place, StoredFile
-from orchestrator.results.trial_files.inventory import inventory_of
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import (
+from podium.errors import CorruptFileError, PodiumError, UnreachableError
+from podium.orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
+from podium.orchestrator.results.locks.study_lock import lock_owner
+from podium.orchestrator.results.records.journal import read_retried
+from podium.orchestrator.results.records.runs import Run, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store, read_study
+from podium.orchestrator.results.storage.files import each, exists, list_studies, stored_files
+from podium.orchestrator.results.storage.locations import Place, StoredFile
+from podium.orchestrator.results.trial_files.inventory import inventory_of
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.budget import (
     SECONDS_PER_HOUR,
     num_reserved_trials,
     with_trials_per_search,
 )
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Study
-from podium.errors import CorruptFileError, PodiumError, UnreachableError
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Study
 
 State = Literal[
     "planned",

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
-from orchestrator.results.records.artifact_files import kept_bytes
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.runs import (
+from podium.orchestrator.results.records.artifact_files import kept_bytes
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.runs import (
     Run,
     Use,
     cancelled_searches,
@@ -15,14 +15,14 @@ from orchestrator.results.records.runs import (
     read_runs,
     wall_seconds_of,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.study_progress import BudgetUse, budget_uses, search_name
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Study
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.scheduling.study_progress import BudgetUse, budget_uses, search_name
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Study
 
 _NUMBERS = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
 

@@ -9,40 +9,39 @@ from functools import partial
 
 import polars as pl
 
-from orchestrator.ids_and_seeds import config_hash, seed_for
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.journal import SearchJournal, retried_failures
-from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.runs import ended_searches, read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.budget_shares import BudgetShares
-from orchestrator.scheduling.committed_outcomes import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.ids_and_seeds import config_hash, seed_for
+from podium.orchestrator.results.records.journal import SearchJournal, retried_failures
+from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
+from podium.orchestrator.results.records.runs import ended_searches, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.scheduling.budget_shares import BudgetShares
+from podium.orchestrator.scheduling.committed_outcomes import (
     committed_finals,
     refit_epochs_of_defaults,
     search_outcomes,
     whose_scores_count,
 )
-from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
-from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.scheduling.running_trial import Earlier
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.search_samplers.make_sampler import make_suggester
-from orchestrator.search_samplers.suggester import NoSuggester, Suggester
-from orchestrator.study.blocks import protocol_of, searches
-from orchestrator.study.budget import with_trials_per_search
-from orchestrator.study.configs import (
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
+from podium.orchestrator.scheduling.final_stage import FinalStage
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.scheduling.running_trial import Earlier
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.search_samplers.make_sampler import make_suggester
+from podium.orchestrator.search_samplers.suggester import NoSuggester, Suggester
+from podium.orchestrator.study.blocks import protocol_of, searches
+from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.configs import (
     first_configs,
     loss_training,
     search_task,
 )
-from orchestrator.study.study import Search, Study
-from orchestrator.trials.specification_maker import TrialSpecMaker
-from podium.errors import CorruptFileError, PodiumError
-from trainables.dataset_interface.dataset import Dataset
-from trainables.network.initial_weights import weights_fingerprint
+from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.specification import TrialSpec
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.network.initial_weights import weights_fingerprint
 
 
 def rebuilt_queues(
@@ -245,8 +244,8 @@ def check_suggestions(
     return found
 
 
-def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
-    """Refuse a suggestion whose config is another trial of the study.
+def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> TrialSpec:
+    """The trial of a suggestion, whose config must not be another trial of the study.
 
     Raises:
         CorruptFileError: naming its place.
@@ -257,6 +256,7 @@ def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker
             f"{paths.journal_folder(search.id)} holds, as ask {ask.index}, trial {ask.trial_id},"
             f" but its config is trial {spec.trial_id} of this study. Restore the original folder"
         )
+    return spec
 
 
 def _check_unchanged(decisions: pl.DataFrame, study: Study) -> None:

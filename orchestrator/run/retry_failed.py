@@ -1,8 +1,8 @@
 """Has failed trials run again, under the same ids, once what they failed for is fixed.
 
-A failure is recorded first (`orchestrator.results.records.retried`), then its row is withdrawn,
-with those of the copies of its results. The trial is then one that has not ended, like one whose
-run was killed. A run that was stopped between the two is completed by the next one.
+A failure is recorded in its journal first, then its row is withdrawn, with those of the copies of
+its results. The trial is then one that has not ended, like one whose run was killed. A run that
+was stopped between the two is completed by the next one.
 """
 
 from collections import Counter
@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.journal import Journal, SearchJournal, retried_failures
-from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import withdraw_trials
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.journal import Journal, SearchJournal, retried_failures
+from podium.orchestrator.results.records.journal_records import RetriedFailure
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.gather_trials import withdraw_trials
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES
 
 Row = Mapping[str, Any]
 

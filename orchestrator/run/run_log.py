@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from orchestrator.redaction import redacted_texts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import list_names, put, remove
-from orchestrator.results.storage.locations import RemotePath
-from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PodiumError
+from podium.orchestrator.redaction import redacted_texts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import list_files, put, remove
+from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.results.storage.transient_errors import retrying_for
 
 _MAX_LOGS = 20  # of the latest runs
 _KEPT_LINES = 2_000  # of the beginning, and as many of the end
@@ -25,7 +25,7 @@ _LONGEST_LINE = 2_000  # characters
 _NUM_TOGETHER = 100  # messages; the environment is looked through for secrets once for them
 _WRITE_SECONDS = 10.0
 _REMOTE_WRITE_SECONDS = 60.0  # every write is a request there
-_LOGGERS = tuple(map(logging.getLogger, ("podium", "orchestrator")))
+_LOGGER = logging.getLogger("podium")
 _FORMAT = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
 
 
@@ -92,10 +92,9 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
                 write()
 
     writer = threading.Thread(target=keep_writing, name="run-log", daemon=True)
-    levels = [logger.level for logger in _LOGGERS]
-    for logger in _LOGGERS:
-        logger.addHandler(lines)
-        logger.setLevel(logging.DEBUG)
+    level = _LOGGER.level
+    _LOGGER.addHandler(lines)
+    _LOGGER.setLevel(logging.DEBUG)
     writer.start()
     try:
         yield
@@ -103,9 +102,8 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
         logging.getLogger(__name__).debug("the run ended by %s: %s", type(error).__name__, error)
         raise
     finally:
-        for logger, level in zip(_LOGGERS, levels, strict=True):
-            logger.removeHandler(lines)
-            logger.setLevel(level)
+        _LOGGER.removeHandler(lines)
+        _LOGGER.setLevel(level)
         ended.set()
         writer.join()
         lines.flush()
@@ -116,6 +114,5 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
 
 def _remove_old(paths: StudyPaths, num_kept: int) -> None:
     with contextlib.suppress(PodiumError), retrying_for(0):
-        names = [name for name in list_names(paths.logs, ".log") if name.startswith("run-")]
-        for name in sorted(names)[:-num_kept]:
-            remove(paths.logs / name)
+        logs = [file for file in list_files(paths.logs, ".log") if file.name.startswith("run-")]
+        remove(*logs[:-num_kept])

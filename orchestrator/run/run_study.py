@@ -6,44 +6,55 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.journal import Journal
-from orchestrator.results.records.runs import RunEnding, read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import check_readable, read_store
-from orchestrator.results.storage.local_files import check_not_vanished, never_made_again
-from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.resume_study import rebuilt_queues
-from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
-from orchestrator.run.run_log import run_log
-from orchestrator.run.snapshot_study import check_startable, load_datasets, write_snapshot
-from orchestrator.run.study_code import renew_unused_code, with_recorded_code
-from orchestrator.run.study_control import ControlWatch
-from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
-from orchestrator.scheduling.budget_shares import BudgetShares
-from orchestrator.scheduling.executor_interface import Executor
-from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.scheduling.study_events import Event
-from orchestrator.scheduling.study_progress import StudyProgress
-from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.study.blocks import blocks
-from orchestrator.study.budget import trials_per_search
-from orchestrator.study.configs import training_of
-from orchestrator.study.defaults import has_image_files, recipe_note
-from orchestrator.study.fairness import report_differences
-from orchestrator.study.resource_demand import least_demand
-from orchestrator.study.study import Study
-from orchestrator.trials.provenance import current_versions
-from orchestrator.trials.recorder import TrialRecorder
-from orchestrator.trials.specification_maker import check_published
 from podium.errors import PodiumError
-from trainables.dataset_interface.dataset import Dataset
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import evaluation_side, resized
-from trainables.network.initial_weights import is_published, weights_problem
+from podium.orchestrator.results.locks.study_lock import StudyLock
+from podium.orchestrator.results.records.journal import Journal
+from podium.orchestrator.results.records.runs import RunEnding, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
+    check_readable,
+    read_store,
+    started_study,
+)
+from podium.orchestrator.results.storage.local_files import check_not_vanished, never_made_again
+from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.run.resume_study import rebuilt_queues
+from podium.orchestrator.run.retry_failed import (
+    check_causes,
+    record_retries,
+    recorded_failures,
+    withdraw,
+)
+from podium.orchestrator.run.run_log import run_log
+from podium.orchestrator.run.snapshot_study import check_startable, load_datasets, write_snapshot
+from podium.orchestrator.run.study_code import renew_unused_code, with_recorded_code
+from podium.orchestrator.run.study_control import ControlWatch
+from podium.orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
+from podium.orchestrator.scheduling.budget_shares import BudgetShares
+from podium.orchestrator.scheduling.executor_interface import Executor
+from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.scheduling.study_events import Event
+from podium.orchestrator.scheduling.study_progress import StudyProgress
+from podium.orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.configs import training_of
+from podium.orchestrator.study.defaults import has_image_files, recipe_note
+from podium.orchestrator.study.fairness import report_differences
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study.resource_demand import least_demand
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.trials.provenance import current_versions
+from podium.orchestrator.trials.recorder import TrialRecorder
+from podium.orchestrator.trials.specification_maker import check_published
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.file_caches.array_cache import cache_folder_at
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.file_caches.resized_images import evaluation_side, resized
+from podium.trainables.network.initial_weights import is_published, weights_problem
 
 Watch = Callable[[StudyScheduler], AbstractContextManager[object]]
 
@@ -119,7 +130,9 @@ def run_study(
     check_readable(paths, study.name)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
-    _check_weights(study, paths, trains_here=trains_here)
+    _check_weights(
+        study, fetches=trains_here and (retried_causes is not None or _grows(study, paths))
+    )
     datasets = load_datasets(study, paths)
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
@@ -195,15 +208,20 @@ def _begun(
     return study, control
 
 
-def _check_weights(study: Study, paths: StudyPaths, *, trains_here: bool) -> None:
+def _grows(study: Study, paths: StudyPaths) -> bool:
+    """Whether trials may be left to train: not of a study that ended and is the same now."""
+    has_ended = any(run.end == "finished" for run in read_runs(paths)[-1:])
+    return not has_ended or not compare(started_study(paths), resolved_dict(study)).is_identical
+
+
+def _check_weights(study: Study, *, fetches: bool) -> None:
     """Refuse weights that are not there; published ones are fetched where trials train here."""
-    is_done = any(run.end == "finished" for run in read_runs(paths)[-1:])
     problems = [problem for item in study.backbones if (problem := weights_problem(item))]
     if problems:
         raise PodiumError("\n".join(problems))
-    for item in study.backbones if trains_here and not is_done else ():
+    for item in study.backbones if fetches else ():
         if is_published(item):
-            from trainables.network.make_backbone import make_backbone  # loads torch
+            from podium.trainables.network.make_backbone import make_backbone  # loads torch
 
             make_backbone(item)
 

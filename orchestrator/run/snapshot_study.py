@@ -3,33 +3,32 @@
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.results.records.metric_columns import StoredMetric
-from orchestrator.results.records.provenance_record import check_versions
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.metric_columns import StoredMetric
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
     read_store,
     read_study,
     write_snapshot_files,
 )
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import list_folders
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.run.study_code import refuse_changed_code, write_study_code
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
-from orchestrator.study.fairness import fairness
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.resolved_study import resolved_dict, space_dict
-from orchestrator.study.study import Study
-from orchestrator.study.study_changes import compare
-from orchestrator.study_validation.task import task_of
-from orchestrator.trials.provenance import provenance
-from podium.errors import CorruptFileError, PodiumError
-from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
-from trainables.tasks import METRICS
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.storage.files import list_folders
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.run.study_code import refuse_changed_code, write_study_code
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
+from podium.orchestrator.study.fairness import fairness
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.resolved_study import resolved_dict, space_dict
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.study_validation.task import task_of
+from podium.orchestrator.trials.provenance import provenance
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
+from podium.trainables.tasks import METRICS
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:
@@ -51,7 +50,6 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     if origin is None or origin.get("study", study.name) != study.name:
         found = "missing" if origin is None else f"of the study {origin['study']!r}"
         raise CorruptFileError(f"{paths.provenance} is {found}. Restore the original file")
-    check_versions(paths.provenance, origin)
     change = compare(snapshot, resolved_dict(study))
     if not change.is_compatible:
         lines = "\n".join(f"  {difference}" for difference in change.forbidden)

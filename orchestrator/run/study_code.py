@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.results.records.journal import read_asks, remove_journal
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance, read_study
-from orchestrator.results.storage.files import put, remove_folder
-from orchestrator.study.blocks import searches
-from orchestrator.study.foreign_code import (
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.journal import read_asks, remove_journal
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_provenance, read_study
+from podium.orchestrator.results.storage.files import put, remove_folder
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.foreign_code import (
     changed_code,
     code_now,
     import_paths,
     read_copies,
 )
-from orchestrator.study.study import Study
-from podium.errors import PodiumError
-from trainables.foreign_code import ForeignCode
-from trainables.loss_files import file_of, keep_files
+from podium.orchestrator.study.study import Study
+from podium.trainables.foreign_code import ForeignCode
+from podium.trainables.loss_files import file_of, keep_files
 
 
 def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
@@ -141,7 +141,9 @@ def keep_recorded_files(paths: StudyPaths) -> None:
 
 def _used(paths: StudyPaths) -> set[str]:
     """Import paths of all losses and backbones that have rows."""
-    from orchestrator.results.trial_files.reader import Reader  # loads polars, which plans spare
+    from podium.orchestrator.results.trial_files.reader import (
+        Reader,  # loads polars, which plans spare
+    )
 
     rows = Reader(paths.folder).trials().select("loss", "backbone").unique().collect()
     return {path for loss, backbone in rows.rows() for path in import_paths((loss,), (backbone,))}

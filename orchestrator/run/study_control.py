@@ -17,21 +17,21 @@ from dataclasses import asdict, dataclass, field, replace
 import yaml
 from pydantic import StrictBool
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_keys import Different, Text
-from orchestrator.results.storage.files import put, read_record
-from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.study_progress import search_name
-from orchestrator.study.blocks import searches
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Control, GpuHours, Hours, Study, Trials
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.read_keys import read_keys
-from orchestrator.study_parser.resources import check_budget
-from orchestrator.study_parser.yaml_tree import compose
 from podium.errors import PodiumError, StoreError, StudyError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_keys import Different, Text
+from podium.orchestrator.results.storage.files import put, read_record
+from podium.orchestrator.results.storage.locations import Place, RemotePath
+from podium.orchestrator.results.storage.transient_errors import retrying_for
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.scheduling.study_progress import search_name
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Control, GpuHours, Hours, Study, Trials
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.read_keys import read_keys
+from podium.orchestrator.study_parser.resources import check_budget
+from podium.orchestrator.study_parser.yaml_tree import compose
 
 _NUM_NAMED = 3  # of the searches that are cancelled
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0

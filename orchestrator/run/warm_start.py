@@ -15,25 +15,25 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from orchestrator.results.records.fairness_record import join_names
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results.storage.locations import Place, parse_place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.search_samplers.unit_cube import is_inside
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import (
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.fairness_record import join_names
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.results.storage.locations import Place, parse_place
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.search_samplers.unit_cube import is_inside
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import (
     first_configs,
     space_of,
     unsearched_values,
     warm_start_key,
 )
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Block, Study
-from orchestrator.study_validation.task import task_of
-from podium.errors import PodiumError
-from search_spaces.parameters import Value, existing
-from trainables.tasks import objective_of
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study_validation.task import task_of
+from podium.search_spaces.parameters import Value, existing
+from podium.trainables.tasks import objective_of
 
 Config = Mapping[str, Value]
 

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from orchestrator.scheduling.resource_usage import Spent, SpentOn
-from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.study.blocks import most_finals, protocol_of, searches
-from orchestrator.study.budget import SECONDS_PER_HOUR, has_time_limit, trials_per_search
-from orchestrator.study.configs import loss_training
-from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import Search, Study
+from podium.orchestrator.scheduling.resource_usage import Spent, SpentOn
+from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.study.blocks import most_finals, protocol_of, searches
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR, has_time_limit, trials_per_search
+from podium.orchestrator.study.configs import loss_training
+from podium.orchestrator.study.resource_demand import demand_of
+from podium.orchestrator.study.study import Search, Study
 
 # The reserve for finals and baselines is so many times what such trials cost so far.
 _MARGIN = 1.1

@@ -1,9 +1,9 @@
 """Whether the budget of a study is used up while it runs, and how much of it is."""
 
-from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.scheduling.study_progress import BudgetUse, budget_uses
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.scheduling.study_progress import BudgetUse, budget_uses
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR
 
 _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from orchestrator.search_samplers.suggester import Outcome
-from orchestrator.trials.history import mean_epoch, running_best, selected_epochs
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ def search_outcomes(
 
 def whose_scores_count(
     decisions: pl.DataFrame, finished: Collection[str], train_on: Collection[str]
-) -> list[str]:
-    """Ids of the trials of searches whose scores by epoch something still follows from.
+) -> dict[str, str]:
+    """Trial id -> search, of those whose scores by epoch something still follows from.
 
     Samplers and early stopping learn from all trials of a search that is not finished. Of one that
     is, finals on all classes need the epochs of the default and the winner, which only trials of
@@ -78,7 +78,8 @@ def whose_scores_count(
         is_finalist = (pl.col("index") == 0) | (pl.col("objective") == best)
         has_epoch = (pl.col("state") == "COMPLETE") & pl.col("epoch_selected").is_not_null()
         counts |= is_finalist & ~has_epoch
-    return rows.filter(counts.fill_null(value=True))["trial_id"].to_list()
+    counted = rows.filter(counts.fill_null(value=True))
+    return dict(counted.select("trial_id", "search").iter_rows())
 
 
 def committed_finals(decisions: pl.DataFrame) -> dict[str, Committed]:

@@ -31,7 +31,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from orchestrator.study.study import EarlyStopping
+from podium.orchestrator.study.study import EarlyStopping
 
 # Whether a trial continues, by its score and the scores of its rivals at the same rung.
 StoppingRule = Callable[[float, Sequence[float]], bool]

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, Protocol, Self
 
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Message
 from podium.errors import PodiumError
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Message
 
 LossCause = Literal[
     "lost_node",  # its node died or cannot be reached

@@ -8,13 +8,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.ids_and_seeds import copy_id
-from orchestrator.scheduling.committed_outcomes import Committed
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.study.blocks import most_finals
-from orchestrator.study.study import Search, Study
-from orchestrator.trials.specification import Finalist, TrialSpec
-from orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.orchestrator.ids_and_seeds import copy_id
+from podium.orchestrator.scheduling.committed_outcomes import Committed
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.study.blocks import most_finals
+from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.specification import Finalist, TrialSpec
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 
 
 @dataclass(slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from orchestrator.results.records.runs import RunSpent, Use
-from orchestrator.study.resource_demand import Demand
+from podium.orchestrator.results.records.runs import RunSpent, Use
+from podium.orchestrator.study.resource_demand import Demand
 
 _USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
 

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from orchestrator.results.records.runs import (
+from podium.errors import CorruptFileError, FolderGoneError, StoreError
+from podium.orchestrator.results.records.runs import (
     Run,
     RunEnding,
     RunSpent,
@@ -29,15 +30,14 @@ from orchestrator.results.records.runs import (
     write_run,
     write_run_count,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import RemotePath
-from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added
-from orchestrator.study.budget import trials_per_search
-from orchestrator.study.study import BudgetSettings, Study
-from orchestrator.trials.provenance import current_versions
-from podium.errors import CorruptFileError, FolderGoneError, StoreError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.results.storage.transient_errors import retrying_for
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added
+from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.study import BudgetSettings, Study
+from podium.orchestrator.trials.provenance import current_versions
 
 _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
-from orchestrator.ids_and_seeds import config_hash
-from orchestrator.results.records.asks import Ask, AskSource
-from orchestrator.scheduling.early_stopping import EarlyStopper
-from orchestrator.search_samplers.suggester import Outcome, Suggester, TrialState
-from orchestrator.study.study import Search, SearchSettings
-from orchestrator.trials.specification import Config, Finalist, TrialSpec
+from podium.orchestrator.ids_and_seeds import config_hash
+from podium.orchestrator.results.records.journal_records import Ask, AskSource
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper
+from podium.orchestrator.search_samplers.suggester import Outcome, Suggester, TrialState
+from podium.orchestrator.study.study import Search, SearchSettings
+from podium.orchestrator.trials.specification import Config, Finalist, TrialSpec
 
 # So many duplicate suggestions in a row mean that the space is exhausted.
 _MAX_DUPLICATES_IN_A_ROW = 20

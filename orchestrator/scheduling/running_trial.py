@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.scheduling.executor_interface import Loss
-from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.specification import TrialSpec
-from orchestrator.trials.worker_messages import Begun, Ended, Saved
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.scheduling.executor_interface import Loss
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.specification import TrialSpec
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
 
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")

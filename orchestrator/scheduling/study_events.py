@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orchestrator.results.records.metric_columns import flat_test_column, score_column
-from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.search_samplers.suggester import TrialState
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.specification import Config, TrialSpec
-from trainables.trial_reports import Score
+from podium.orchestrator.results.records.metric_columns import flat_test_column, score_column
+from podium.orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.search_samplers.suggester import TrialState
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.specification import Config, TrialSpec
+from podium.trainables.trial_reports import Score
 
 EventKind = Literal["study started", "trial ended", "search ended", "progress", "study ended"]
 

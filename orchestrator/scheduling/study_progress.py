@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from orchestrator.study.budget import SECONDS_PER_HOUR
-from orchestrator.study.study import BudgetSettings, Search, Study
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.study import BudgetSettings, Search, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

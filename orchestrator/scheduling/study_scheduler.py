@@ -11,43 +11,42 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.artifact_files import remove_leftovers
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.journal import Journal
-from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.records.runs import StartedTrial
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.budget_watch import BudgetWatch
-from orchestrator.scheduling.executor_interface import Loss, NoJob
-from orchestrator.scheduling.resource_usage import use_of
-from orchestrator.scheduling.run_accounting import RunAccount, RunNow
-from orchestrator.scheduling.running_trial import (
+from podium.errors import StoreError
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.artifact_files import remove_leftovers
+from podium.orchestrator.results.records.journal import Journal
+from podium.orchestrator.results.records.journal_records import Ask, Attempt
+from podium.orchestrator.results.records.metric_columns import short_label
+from podium.orchestrator.results.records.runs import StartedTrial
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.scheduling.budget_watch import BudgetWatch
+from podium.orchestrator.scheduling.executor_interface import Loss, NoJob
+from podium.orchestrator.scheduling.resource_usage import use_of
+from podium.orchestrator.scheduling.run_accounting import RunAccount, RunNow
+from podium.orchestrator.scheduling.running_trial import (
     Earlier,
     RunningTrial,
     RunningTrials,
     ended_attempt,
     ended_by_loss,
 )
-from orchestrator.scheduling.study_events import Event, EventSource
-from orchestrator.scheduling.study_progress import StudyProgress
-from orchestrator.scheduling.systematic_failures import SystematicFailureDetector
-from orchestrator.scheduling.time_left import TimeLeft
-from orchestrator.scheduling.timeouts import TimeoutWatch, gather_seconds, timeout_of
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.scheduling.worker_slots import WorkerSlots
-from orchestrator.search_samplers.suggester import Outcome
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Control, Study
-from orchestrator.trials.failure_causes import STORE
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.recorder import TrialRecorder
-from orchestrator.trials.retries import failure_of, is_retried
-from orchestrator.trials.specification import TrialJob, TrialSpec
-from orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
-from podium.errors import StoreError
-from trainables.trial_reports import EpochReport
+from podium.orchestrator.scheduling.study_events import Event, EventSource
+from podium.orchestrator.scheduling.study_progress import StudyProgress
+from podium.orchestrator.scheduling.systematic_failures import SystematicFailureDetector
+from podium.orchestrator.scheduling.time_left import TimeLeft
+from podium.orchestrator.scheduling.timeouts import TimeoutWatch, gather_seconds, timeout_of
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.scheduling.worker_slots import WorkerSlots
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import Control, Study
+from podium.orchestrator.trials.failure_causes import STORE
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.recorder import TrialRecorder
+from podium.orchestrator.trials.retries import failure_of, is_retried
+from podium.orchestrator.trials.specification import TrialJob, TrialSpec
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
+from podium.trainables.trial_reports import EpochReport
 
 _PAUSE_SECONDS = 1.0  # between two looks at whether a pause is over
 _MAX_LOGS = 1000  # so many trials of a study keep their log file; then only those that fail do

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from orchestrator.scheduling.running_trial import RunningTrial
-from orchestrator.trials.failure_causes import (
+from podium.errors import PodiumError
+from podium.orchestrator.scheduling.running_trial import RunningTrial
+from podium.orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
     ERROR,
@@ -13,8 +14,7 @@ from orchestrator.trials.failure_causes import (
     STUCK,
     FailureTally,
 )
-from orchestrator.trials.worker_messages import Ended
-from podium.errors import PodiumError
+from podium.orchestrator.trials.worker_messages import Ended
 
 # So many trials in a row that fail with the same message, in several losses, fail for a reason
 # outside of them.

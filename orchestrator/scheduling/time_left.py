@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from orchestrator.scheduling.budget_shares import TrialCosts
-from orchestrator.scheduling.resource_usage import Spent, SpentOn
-from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.study.study import Search, Study
+from podium.orchestrator.scheduling.budget_shares import TrialCosts
+from podium.orchestrator.scheduling.resource_usage import Spent, SpentOn
+from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.study.study import Search, Study
 
 _ENDED = ("complete", "pruned", "failed")
 

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Collection
 
-from orchestrator.scheduling.executor_interface import Loss
-from orchestrator.scheduling.running_trial import RunningTrial
-from orchestrator.study.budget import SECONDS_PER_HOUR
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import ResourceSettings
+from podium.orchestrator.scheduling.executor_interface import Loss
+from podium.orchestrator.scheduling.running_trial import RunningTrial
+from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import ResourceSettings
 
 # A trial that is known to take long between messages is not taken for stuck.
 _TIMES_LONGEST = 4.0

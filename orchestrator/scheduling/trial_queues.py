@@ -7,15 +7,15 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from orchestrator.results.records.asks import Ask
-from orchestrator.scheduling.budget_shares import BudgetShares, Claim
-from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.scheduling.running_trial import Earlier
-from orchestrator.scheduling.study_progress import SearchProgress, search_name
-from orchestrator.search_samplers.suggester import Outcome
-from orchestrator.study.study import Search, Study
-from orchestrator.trials.specification import TrialSpec
+from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.scheduling.budget_shares import BudgetShares, Claim
+from podium.orchestrator.scheduling.final_stage import FinalStage
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.scheduling.running_trial import Earlier
+from podium.orchestrator.scheduling.study_progress import SearchProgress, search_name
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.specification import TrialSpec
 
 _CHANGES_PER_SEARCH = 0.1  # suggestions and ends of trials between two looks at all shares
 _LOOK_SECONDS = 1.0

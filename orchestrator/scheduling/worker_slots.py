@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from orchestrator.scheduling.running_trial import Earlier, RunningTrial, RunningTrials
-from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
-from orchestrator.study.study import Study
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.retries import demand_of_next_attempt
-from orchestrator.trials.specification import TrialSpec
-from trainables.settings.population_agreement import why_alone
+from podium.orchestrator.scheduling.running_trial import Earlier, RunningTrial, RunningTrials
+from podium.orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.retries import demand_of_next_attempt
+from podium.orchestrator.trials.specification import TrialSpec
+from podium.trainables.settings.population_agreement import why_alone
 
 
 class WorkerSlots:

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 import numpy as np
 from cmaes import CMA
 
-from orchestrator.ids_and_seeds import seed_for
-from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
-from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
-from search_spaces.parameters import Choice, Value
+from podium.orchestrator.ids_and_seeds import seed_for
+from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from podium.orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
+from podium.search_spaces.parameters import Choice, Value
 
 # Fraction of the range of each number, from whose middle it starts (Hansen 2016, section B).
 _START_SIGMA = 0.3

@@ -8,9 +8,9 @@ hyperparameters are not found: the sampler serves to compare with, and to reprod
 import math
 from collections.abc import Mapping
 
-from orchestrator.search_samplers.grid import listed_values
-from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
-from search_spaces.parameters import Value
+from podium.orchestrator.search_samplers.grid import listed_values
+from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from podium.search_spaces.parameters import Value
 
 
 def max_configs(task: SearchTask, most: int) -> int | None:

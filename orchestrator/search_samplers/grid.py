@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from orchestrator.search_samplers.suggester import SearchTask, Suggester
-from search_spaces.parameters import Choice, Int, Real, Value
+from podium.orchestrator.search_samplers.suggester import SearchTask, Suggester
+from podium.search_spaces.parameters import Choice, Int, Real, Value
 
 
 def listed_values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:

@@ -1,12 +1,12 @@
 """Makes the suggester of a search from the name of its sampler."""
 
-from orchestrator.search_samplers.cma_es import CmaEsSuggester
-from orchestrator.search_samplers.coordinate import CoordinateSuggester
-from orchestrator.search_samplers.grid import GridSuggester
-from orchestrator.search_samplers.optuna_study import OptunaSuggester
-from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
-from orchestrator.search_samplers.sampler_names import SamplerName
-from orchestrator.search_samplers.suggester import SearchTask, Suggester
+from podium.orchestrator.search_samplers.cma_es import CmaEsSuggester
+from podium.orchestrator.search_samplers.coordinate import CoordinateSuggester
+from podium.orchestrator.search_samplers.grid import GridSuggester
+from podium.orchestrator.search_samplers.optuna_study import OptunaSuggester
+from podium.orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
+from podium.orchestrator.search_samplers.sampler_names import SamplerName
+from podium.orchestrator.search_samplers.suggester import SearchTask, Suggester
 
 
 def make_suggester(name: SamplerName, task: SearchTask) -> Suggester:

@@ -11,18 +11,19 @@ from optuna.distributions import (
 )
 from optuna.samplers import RandomSampler
 
-from orchestrator.ids_and_seeds import seed_for
-from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
-from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
-from search_spaces.parameters import Choice, Int, Real, Value
+from podium.orchestrator.ids_and_seeds import seed_for
+from podium.orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
+from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from podium.search_spaces.parameters import Choice, Int, Real, Value
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
-_OPTUNA_STATES = {
+OPTUNA_STATES = {
     "COMPLETE": optuna.trial.TrialState.COMPLETE,
     "PRUNED": optuna.trial.TrialState.PRUNED,
     "FAILED": optuna.trial.TrialState.FAIL,
 }
+"""State of a trial -> what Optuna calls it."""
 
 
 class OptunaSuggester(Suggester):
@@ -113,7 +114,7 @@ class OptunaSuggester(Suggester):
         if not self._has_seconds:  # Optuna takes reports of one objective alone
             for step, score in outcome.path:
                 trial.report(score, step)
-        self._study.tell(trial, values, state=_OPTUNA_STATES[outcome.state])
+        self._study.tell(trial, values, state=OPTUNA_STATES[outcome.state])
 
 
 def contains(distribution: BaseDistribution, value: Value) -> bool:

@@ -7,9 +7,9 @@ point i whatever the other configs and their outcomes were.
 import numpy as np
 from scipy.stats import qmc
 
-from orchestrator.search_samplers.suggester import SearchTask, Suggester
-from orchestrator.search_samplers.unit_cube import value_at
-from search_spaces.parameters import Value
+from podium.orchestrator.search_samplers.suggester import SearchTask, Suggester
+from podium.orchestrator.search_samplers.unit_cube import value_at
+from podium.search_spaces.parameters import Value
 
 
 class QmcSuggester(Suggester):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from search_spaces.parameters import Condition, Space, Value, existing
+from podium.search_spaces.parameters import Condition, Space, Value, existing
 
 TrialState = Literal["COMPLETE", "PRUNED", "FAILED"]
 

@@ -6,7 +6,7 @@ into bins of equal width, so that all values are equally likely.
 
 import math
 
-from search_spaces.parameters import Choice, Int, Real, Value
+from podium.search_spaces.parameters import Choice, Int, Real, Value
 
 # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
 _DIGITS = 12

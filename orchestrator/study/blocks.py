@@ -1,12 +1,18 @@
 """The blocks and searches of a study: the cross product of its lists."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
-from orchestrator.ids_and_seeds import seed_for
-from orchestrator.study.study import Block, Search, Study
-from trainables.dataset_interface.load_dataset import has_own_size
-from trainables.settings.trial_settings import UNTRAINED, DatasetSettings, ProtocolSettings
+from podium.orchestrator.ids_and_seeds import seed_for
+from podium.orchestrator.study.study import Block, Search, Study
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.settings.trial_settings import (
+    BASELINES,
+    FEATURES,
+    DatasetSettings,
+    ProtocolSettings,
+)
 
 # The winner of a search and the published default.
 NUM_FINALISTS = 2
@@ -38,9 +44,16 @@ def searches(study: Study) -> tuple[Search, ...]:
     )
 
 
-def baseline_search(study: Study, block: Block) -> Search:
-    """What baseline trials of a block have in place of a search."""
-    return Search(block=block, loss=UNTRAINED, protocol=study.protocols[0].label, repeat=0)
+def baseline_searches(study: Study, block: Block) -> Iterator[Search]:
+    """What baseline trials of a block have in place of a search: one for each of its baselines.
+
+    Features have no embedding dimension: they are of the block of the first one, for all of them.
+    """
+    for loss in BASELINES:
+        of_loss = replace(block, embedding_dim=None) if loss == FEATURES else block
+        if of_loss is block or block.embedding_dim == study.embedding_dims[0]:
+            label = study.protocols[0].label
+            yield Search(block=of_loss, loss=loss, protocol=label, repeat=0)
 
 
 def dataset_of(study: Study, block: Block) -> DatasetSettings:
@@ -73,9 +86,12 @@ def most_finals(study: Study, search: Search) -> int:
     return runs if has_default_alone else NUM_FINALISTS * runs
 
 
-def num_baseline_runs(study: Study, search: Search) -> int:
-    """Trials of the untrained network of a block: seeds x folds of its first search's finals."""
-    return study.final.seeds * final_protocol_of(study, search).num_folds
+def num_baseline_runs(study: Study, block: Block) -> int:
+    """Trials of the baselines of a block: features once, others seeds x folds as its finals."""
+    return sum(
+        1 if it.loss == FEATURES else study.final.seeds * final_protocol_of(study, it).num_folds
+        for it in baseline_searches(study, block)
+    )
 
 
 def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:

@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-from orchestrator.results.records.runs import HOURS
-from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
-from orchestrator.study.study import BudgetSettings, Study
+from podium.orchestrator.results.records.runs import HOURS
+from podium.orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
+from podium.orchestrator.study.study import BudgetSettings, Study
 
 SECONDS_PER_HOUR = 3600.0
 
 
 def num_reserved_trials(study: Study) -> int:
     """Upper bound on trials of the final stage and its baselines: no default wins its search."""
-    searched = searches(study)
-    finals = sum(most_finals(study, search) for search in searched)
-    return finals + len(blocks(study)) * num_baseline_runs(study, searched[0])
+    finals = sum(most_finals(study, search) for search in searches(study))
+    return finals + sum(num_baseline_runs(study, block) for block in blocks(study))
 
 
 def trials_per_search(study: Study) -> int:

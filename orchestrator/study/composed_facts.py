@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
-from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
-from search_spaces.named_spaces import NAMED_SPACES
-from search_spaces.parameters import Condition, Int, Published, Real, Space, Value
-from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
-from trainables.errors import unknown_name
-from trainables.settings.legal_ranges import Parameter
-from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
+from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
+from podium.search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
+from podium.search_spaces.named_spaces import NAMED_SPACES
+from podium.search_spaces.parameters import Condition, Int, Published, Real, Space, Value
+from podium.search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
+from podium.trainables.errors import unknown_name
+from podium.trainables.settings.legal_ranges import Parameter
+from podium.trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
 
 T = TypeVar("T")
 

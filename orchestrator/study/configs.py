@@ -4,22 +4,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from orchestrator.search_samplers.suggester import SearchTask
-from orchestrator.study.blocks import blocks, dataset_of
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Block, Study
-from search_spaces.parameters import Choice, Int, Real, Space, Value, existing
-from search_spaces.training_parameters import PROXY_PARAMETERS
-from trainables.recipes import loss_values, training_for
-from trainables.settings.legal_ranges import Parameter
-from trainables.settings.training_settings import (
+from podium.orchestrator.search_samplers.suggester import SearchTask
+from podium.orchestrator.study.blocks import blocks, dataset_of
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Block, Study
+from podium.search_spaces.parameters import Choice, Int, Real, Space, Value, existing
+from podium.search_spaces.training_parameters import PROXY_PARAMETERS
+from podium.trainables.recipes import loss_values, training_for
+from podium.trainables.settings.legal_ranges import Parameter
+from podium.trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
     TrainingSettings,
 )
 
 if TYPE_CHECKING:
-    from orchestrator.results.records.trial_schema import HyperparameterType
+    from podium.orchestrator.results.records.trial_schema import HyperparameterType
 
 
 def space_of(

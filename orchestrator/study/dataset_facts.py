@@ -4,9 +4,9 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from trainables.dataset_interface import load_dataset
-from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
+from podium.trainables.dataset_interface import load_dataset
+from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from search_spaces.parameters import Choice, Int, Real, Space
-from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.legal_ranges import Parameter
+from podium.search_spaces.parameters import Choice, Int, Real, Space
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.settings.legal_ranges import Parameter
 
 _CLASS = "its class"
 

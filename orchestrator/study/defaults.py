@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
-from orchestrator.study.study import StudyTraining
-from trainables.dataset_interface.load_dataset import has_own_size
-from trainables.errors import TrialInputError
-from trainables.network.backbone_facts import TIMM, backbone_facts
-from trainables.network.initial_weights import IMAGENET_WEIGHTS
-from trainables.recipes import RECIPES
-from trainables.settings.population_agreement import is_head
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings, DatasetSettings
+from podium.orchestrator.study.study import StudyTraining
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_facts import TIMM, backbone_facts
+from podium.trainables.network.initial_weights import IMAGENET_WEIGHTS
+from podium.trainables.recipes import RECIPES
+from podium.trainables.settings.population_agreement import is_head
+from podium.trainables.settings.trial_settings import (
+    RANDOM_WEIGHTS,
+    BackboneSettings,
+    DatasetSettings,
+)
 
 _OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 

@@ -4,14 +4,14 @@ import inspect
 import math
 from collections.abc import Mapping
 
-from orchestrator.study.composed_facts import LossFacts
-from orchestrator.study.declared_space import declared_space
-from trainables.loss_composition.external_loss import external_needs
-from trainables.loss_composition.loss_base import Loss
-from trainables.loss_composition.make_criterion import constructor_arguments, loss_class
-from trainables.loss_files import file_of
-from trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Text
-from trainables.settings.loss_expression import LossTerm
+from podium.orchestrator.study.composed_facts import LossFacts
+from podium.orchestrator.study.declared_space import declared_space
+from podium.trainables.loss_composition.external_loss import external_needs
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.loss_composition.make_criterion import constructor_arguments, loss_class
+from podium.trainables.loss_files import file_of
+from podium.trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Text
+from podium.trainables.settings.loss_expression import LossTerm
 
 _SOURCE = "its constructor"
 

@@ -8,15 +8,16 @@ in it. Protocols are competitors too where a study crosses several.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orchestrator.results.records.fairness_record import (
+from podium.errors import StudyError
+from podium.orchestrator.results.records.fairness_record import (
     Disparity,
     Fairness,
     join_names,
     summarise_differences,
 )
-from orchestrator.study.blocks import blocks
-from orchestrator.study.budget import has_time_limit, trials_per_search
-from orchestrator.study.fairness_of_losses import (
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.budget import has_time_limit, trials_per_search
+from podium.orchestrator.study.fairness_of_losses import (
     FIRST_CONFIG,
     LOSS_PROPERTIES,
     SEARCHED,
@@ -26,11 +27,10 @@ from orchestrator.study.fairness_of_losses import (
     loss_disparities,
     warm_start_disparity,
 )
-from orchestrator.study.fairness_of_training import group_by_value, training_disparities
-from orchestrator.study.study import Block, Study
-from podium.errors import StudyError
-from trainables.settings.training_settings import TRAINING_TYPES
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.orchestrator.study.fairness_of_training import group_by_value, training_disparities
+from podium.orchestrator.study.study import Block, Study
+from podium.trainables.settings.training_settings import TRAINING_TYPES
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 DECLARABLE = (
     *TRAINING_TYPES,

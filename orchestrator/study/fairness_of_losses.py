@@ -3,14 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
-from orchestrator.search_samplers.coordinate import max_configs
-from orchestrator.search_samplers.grid import num_configs
-from orchestrator.study.configs import num_searched, recipe_values, search_task, warm_start_key
-from orchestrator.study.fairness_of_training import group_by_value
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Block, Study
-from trainables.settings.loss_expression import parse_loss
+from podium.orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
+from podium.orchestrator.search_samplers.coordinate import max_configs
+from podium.orchestrator.search_samplers.grid import num_configs
+from podium.orchestrator.study.configs import (
+    num_searched,
+    recipe_values,
+    search_task,
+    warm_start_key,
+)
+from podium.orchestrator.study.fairness_of_training import group_by_value
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Block, Study
+from podium.trainables.settings.loss_expression import parse_loss
 
 SEARCHED = "searched_hyperparameters"
 FIRST_CONFIG = "first_config"

@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity, Side
-from orchestrator.study.blocks import dataset_of
-from orchestrator.study.configs import (
+from podium.orchestrator.results.records.fairness_record import DeclarationStatus, Disparity, Side
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.configs import (
     extreme_configs,
     recipe_values,
     space_of,
     training_of,
     unsearched_values,
 )
-from orchestrator.study.study import Block, Study
-from orchestrator.study.unused_settings import why_unused_training
-from search_spaces.parameters import Choice, Int, Real, Value
-from trainables.recipes import reasons_of
-from trainables.settings.training_settings import TRAINING_TYPES
+from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study.unused_settings import why_unused_training
+from podium.search_spaces.parameters import Choice, Int, Real, Value
+from podium.trainables.recipes import reasons_of
+from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 
 def training_disparities(study: Study, block: Block) -> Iterator[Disparity]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import read_record
 from podium.errors import CorruptFileError
-from trainables.foreign_code import ForeignCode, foreign_code
-from trainables.network.backbone_facts import is_external
-from trainables.settings.loss_expression import parse_loss
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import read_record
+from podium.trainables.foreign_code import ForeignCode, foreign_code
+from podium.trainables.network.backbone_facts import is_external
+from podium.trainables.settings.loss_expression import parse_loss
 
 
 def import_paths(losses: Iterable[str], backbones: Iterable[str]) -> tuple[str, ...]:

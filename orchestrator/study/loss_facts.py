@@ -9,19 +9,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from orchestrator.study.composed_facts import LossFacts, pretrained, summed, with_memory
-from orchestrator.study.declared_space import declared_space
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.conditions import CONDITIONS, PROXIES_IF
-from search_spaces.families import FAMILIES
-from search_spaces.named_spaces import NAMED_SPACES
-from search_spaces.parameters import Choice, Every, Int, Ranges, Real, Space
-from search_spaces.training_parameters import PUBLISHED_TRAINING
-from trainables.errors import TrialInputError
-from trainables.loss_files import version_of
-from trainables.registry import literals
-from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
-from trainables.settings.loss_expression import LossTerm, parse_loss
+from podium.orchestrator.study.composed_facts import LossFacts, pretrained, summed, with_memory
+from podium.orchestrator.study.declared_space import declared_space
+from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
+from podium.search_spaces.families import FAMILIES
+from podium.search_spaces.named_spaces import NAMED_SPACES
+from podium.search_spaces.parameters import Choice, Every, Int, Ranges, Real, Space
+from podium.search_spaces.training_parameters import PUBLISHED_TRAINING
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_files import version_of
+from podium.trainables.registry import literals
+from podium.trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
+from podium.trainables.settings.loss_expression import LossTerm, parse_loss
 
 
 def facts_of(loss: str) -> LossFacts:
@@ -49,14 +49,14 @@ def _facts_of(loss: str, version: str) -> LossFacts:
 
 def _term_facts(term: LossTerm) -> LossFacts:
     if term.is_external:
-        from orchestrator.study.external_loss_facts import facts_from_code  # loads torch
+        from podium.orchestrator.study.external_loss_facts import facts_from_code  # loads torch
 
         facts = facts_from_code(term)
     else:
         facts = _joined(term.name)
     if not term.has_memory:
         return facts
-    from trainables.loss_composition.make_criterion import loss_class  # loads torch
+    from podium.trainables.loss_composition.make_criterion import loss_class  # loads torch
 
     if not getattr(loss_class(term), "takes_references", False):
         raise TrialInputError(f"{term.name} compares within a batch only and cannot use a memory")

@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestrator.results.records.expected_values import expected_of, expected_record
-from orchestrator.results.records.study_keys import KEYS
-from orchestrator.study.defaults import are_heads, has_image_files
-from orchestrator.study.study import Study
 from podium.errors import StudyError
-from search_spaces.parameters import Choice, Int, Real, Space
-from trainables.settings.training_settings import TRAINING_TYPES
+from podium.orchestrator.results.records.expected_values import expected_of, expected_record
+from podium.orchestrator.results.records.study_keys import KEYS
+from podium.orchestrator.study.defaults import are_heads, has_image_files
+from podium.orchestrator.study.study import Study
+from podium.search_spaces.parameters import Choice, Int, Real, Space
+from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 # In the order in which the snapshot has them.
 _KEYS = (

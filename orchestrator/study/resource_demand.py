@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from orchestrator.study.study import Block, ResourceShare, Study
+from podium.orchestrator.study.study import Block, ResourceShare, Study
 
 # MiB that a process holds of a GPU beside torch's own memory: 600 to 700 on an H100.
 CONTEXT_MB = 768.0

@@ -6,14 +6,18 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
 
-from orchestrator.results.records.expected_values import Expected
-from orchestrator.results.records.study_keys import Different, Several, Text
-from orchestrator.results.records.tournament_rules import TournamentRules
-from orchestrator.search_samplers.sampler_names import SamplerName
-from search_spaces.parameters import Choice, Int, Real, Space
-from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
-from trainables.settings.training_settings import HyperparameterValue
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from podium.orchestrator.results.records.expected_values import Expected
+from podium.orchestrator.results.records.study_keys import Different, Several, Text
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
+from podium.orchestrator.search_samplers.sampler_names import SamplerName
+from podium.search_spaces.parameters import Choice, Int, Real, Space
+from podium.trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
+from podium.trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+)
 
 T = TypeVar("T")
 
@@ -258,8 +262,8 @@ class KeepSettings:
 
     Attributes:
         models: whether weights of final trials are kept.
-        embeddings: whether embeddings of the test images are kept, of final trials and of the
-            untrained baseline.
+        embeddings: whether embeddings of the test images are kept, of final trials and of
+            baselines.
     """
 
     models: StrictBool = True
@@ -337,19 +341,21 @@ class Study:
 class Block:
     """Data set x backbone x embedding dimension x image size: what losses are ranked within.
 
-    ``image_size`` is None where images have a size of their own.
+    ``image_size`` is None where images have a size of their own, ``embedding_dim`` where the
+    features of the backbone are scored, which have no embedding layer.
     """
 
     dataset: str
     backbone: str
-    embedding_dim: int
+    embedding_dim: int | None
     image_size: int | None = None
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """Names and sizes that make up the label; no image size if images have their own."""
+        """Names and sizes that make up the label; no size that is None."""
+        dim = () if self.embedding_dim is None else (str(self.embedding_dim),)
         size = () if self.image_size is None else (f"{self.image_size}px",)
-        return (self.dataset, self.backbone, str(self.embedding_dim), *size)
+        return (self.dataset, self.backbone, *dim, *size)
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
+from podium.trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
 # Changes of these change no number.
 _FREE = (
@@ -94,7 +94,7 @@ def _protocol_differences(protocols: Difference) -> list[Difference]:
         for label, stated in old.items()
         if new.get(label) != stated
     ]
-    # The untrained networks are tested under the first protocol.
+    # Untrained networks are tested under the first protocol.
     first, now = next(iter(old)), next(iter(new))
     if first != now and first in new:
         changed.append(Difference(key="first protocol", old=first, new=now))

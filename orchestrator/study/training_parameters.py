@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from search_spaces.parameters import Int, Real, Value
-from search_spaces.training_parameters import RATES, TRAINING_SPACES
-from trainables.settings.legal_ranges import Interval, Parameter
-from trainables.settings.training_settings import LEGAL_VALUES, TrainingSettings
+from podium.search_spaces.parameters import Int, Real, Value
+from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
+from podium.trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.settings.training_settings import LEGAL_VALUES, TrainingSettings
 
 _DEFAULT = TrainingSettings()
 

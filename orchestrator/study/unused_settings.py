@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
-from search_spaces.parameters import Value
-from trainables.dataset_interface.load_dataset import has_own_size
-from trainables.network.backbone_facts import backbone_facts
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import DatasetSettings
-from trainables.settings.unused_settings import Surroundings, why_unused_setting
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.search_spaces.parameters import Value
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}

@@ -4,15 +4,15 @@ import os
 import pathlib
 from dataclasses import dataclass
 
-from orchestrator.results.records.study_keys import Text
-from orchestrator.study.defaults import default_weights
-from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
-from orchestrator.study_parser.yaml_tree import Path
-from trainables.errors import TrialInputError
-from trainables.network.initial_weights import weights_problem
-from trainables.settings.trial_settings import BackboneSettings
+from podium.orchestrator.results.records.study_keys import Text
+from podium.orchestrator.study.defaults import default_weights
+from podium.orchestrator.study_parser.file_paths import read_path
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.initial_weights import weights_problem
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 _DEFAULT = (BackboneSettings(name="conv_small"),)
 

@@ -2,14 +2,14 @@
 
 from dataclasses import asdict, make_dataclass
 
-from orchestrator.results.records.study_keys import Text
-from orchestrator.study.blocks import blocks
-from orchestrator.study.fairness import DECLARABLE, disparities, representatives, undeclared
-from orchestrator.study.fairness_of_losses import TRY_FIRST, WARM_START
-from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import read_keys
-from orchestrator.study_parser.yaml_tree import Path
+from podium.orchestrator.results.records.study_keys import Text
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.fairness import DECLARABLE, disparities, representatives, undeclared
+from podium.orchestrator.study.fairness_of_losses import TRY_FIRST, WARM_START
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import read_keys
+from podium.orchestrator.study_parser.yaml_tree import Path
 
 DECLARED = "declared_differences"
 

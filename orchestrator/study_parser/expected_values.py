@@ -14,19 +14,24 @@ from typing import Annotated, Any, get_args
 
 from pydantic import Field, StrictFloat
 
-from orchestrator.results.records.expected_values import Expected, ExpectedValue
-from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K
-from orchestrator.results.records.study_keys import Text
-from orchestrator.study.blocks import blocks
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Study, TrainOn
-from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import note_unknown, read_items, read_keys, read_mapping
-from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_tree import Given, Path
-from trainables.errors import TrialInputError
-from trainables.registry import names
+from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
+from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K
+from podium.orchestrator.results.records.study_keys import Text
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Study, TrainOn
+from podium.orchestrator.study_parser.file_paths import read_path
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import (
+    note_unknown,
+    read_items,
+    read_keys,
+    read_mapping,
+)
+from podium.orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
+from podium.orchestrator.study_parser.yaml_tree import Given, Path
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import names
 
 EXPECT = "expect"
 

@@ -8,11 +8,11 @@ and absolute paths are what they are.
 
 from pathlib import Path
 
-from orchestrator.results.storage.locations import has_scheme, parse_place
-from orchestrator.study_parser import yaml_tree
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.yaml_tree import SourcePosition
 from podium.errors import StoreError
+from podium.orchestrator.results.storage.locations import has_scheme, parse_place
+from podium.orchestrator.study_parser import yaml_tree
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.yaml_tree import SourcePosition
 
 
 def read_path(given: str, path: yaml_tree.Path, problems: Problems, *, holds: str = "") -> str:

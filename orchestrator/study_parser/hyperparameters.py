@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import read_items, read_keys, read_mapping
-from orchestrator.study_parser.yaml_tree import Path
-from search_spaces.parameters import Choice, Int, Real, Space, Value
-from trainables.settings.legal_ranges import MAX_SEED, Interval, Number, Parameter, Whole
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import read_items, read_keys, read_mapping
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.search_spaces.parameters import Choice, Int, Real, Space, Value
+from podium.trainables.settings.legal_ranges import MAX_SEED, Interval, Number, Parameter, Whole
 
 _MAX_STEPS = 100_000  # of one range: a grid goes through all
 

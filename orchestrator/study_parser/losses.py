@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from orchestrator.results.records.study_keys import Text
-from orchestrator.study.composed_facts import LossFacts
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import StudyLoss
-from orchestrator.study_parser.file_paths import base_folder
-from orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import read_items, read_keys
-from orchestrator.study_parser.yaml_tree import Path
-from search_spaces.parameters import Space, Value
-from trainables.errors import TrialInputError
-from trainables.loss_files import paths_in, read_files
-from trainables.settings.loss_expression import parse_loss
+from podium.orchestrator.results.records.study_keys import Text
+from podium.orchestrator.study.composed_facts import LossFacts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import StudyLoss
+from podium.orchestrator.study_parser.file_paths import base_folder
+from podium.orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import read_items, read_keys
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.search_spaces.parameters import Space, Value
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_files import paths_in, read_files
+from podium.trainables.settings.loss_expression import parse_loss
 
 _EXAMPLE = "{loss: triplet, values: {margin: 0.2}}"
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from orchestrator.results.records.study_keys import Several, Text
-from orchestrator.results.records.tournament_rules import TournamentRules
-from orchestrator.results.storage.locations import has_scheme
-from orchestrator.study.defaults import are_heads, default_image_size, default_recipe
-from orchestrator.study.study import (
+from podium.orchestrator.results.records.study_keys import Several, Text
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
+from podium.orchestrator.results.storage.locations import has_scheme
+from podium.orchestrator.study.defaults import are_heads, default_image_size, default_recipe
+from podium.orchestrator.study.study import (
     BudgetSettings,
     Dims,
     FinalSettings,
@@ -29,25 +29,29 @@ from orchestrator.study.study import (
     StudyTraining,
     TrainOn,
 )
-from orchestrator.study_parser.backbones import read_backbones
-from orchestrator.study_parser.declared_differences import DECLARED, read_declared
-from orchestrator.study_parser.file_paths import read_path, read_storage
-from orchestrator.study_parser.losses import read_losses
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
-from orchestrator.study_parser.read_keys import (
+from podium.orchestrator.study_parser.backbones import read_backbones
+from podium.orchestrator.study_parser.declared_differences import DECLARED, read_declared
+from podium.orchestrator.study_parser.file_paths import read_path, read_storage
+from podium.orchestrator.study_parser.losses import read_losses
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
+from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
     read_items,
     read_keys,
     read_mapping,
 )
-from orchestrator.study_parser.resources import with_known_backbones
-from orchestrator.study_parser.search import read_search
-from orchestrator.study_parser.yaml_tree import Given, Path
-from trainables.recipes import RECIPES
-from trainables.settings.legal_ranges import MAX_SEED, OneOf
-from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, HyperparameterValue
-from trainables.settings.trial_settings import (
+from podium.orchestrator.study_parser.resources import with_known_backbones
+from podium.orchestrator.study_parser.search import read_search
+from podium.orchestrator.study_parser.yaml_tree import Given, Path
+from podium.trainables.recipes import RECIPES
+from podium.trainables.settings.legal_ranges import MAX_SEED, OneOf
+from podium.trainables.settings.training_settings import (
+    LEGAL_VALUES,
+    TRAINING_TYPES,
+    HyperparameterValue,
+)
+from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     VERIFICATION_PAIRS,
     DatasetSettings,

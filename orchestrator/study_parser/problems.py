@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.study_parser.yaml_tree import Given, Path, SourcePosition
 from podium.errors import StudyError
-from trainables.errors import near_names
+from podium.orchestrator.study_parser.yaml_tree import Given, Path, SourcePosition
+from podium.trainables.errors import near_names
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 60

@@ -4,13 +4,13 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestrator.study.blocks import blocks
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.study import Search, Study
-from orchestrator.study_parser.problems import Problems
-from trainables.dataset_interface.class_splits import validation_counts
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
 

@@ -7,22 +7,22 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictFloat, StrictInt
 
-from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.results.records.study_keys import Text
-from orchestrator.study.study import Seed, Study
-from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.protocol_crossing import without_labels
-from orchestrator.study_parser.read_keys import (
+from podium.orchestrator.folder_names import NAME, NAME_RULE
+from podium.orchestrator.results.records.study_keys import Text
+from podium.orchestrator.study.study import Seed, Study
+from podium.orchestrator.study_parser.file_paths import read_path
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.protocol_crossing import without_labels
+from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
     note_not_taken,
     note_unknown,
     read_items,
     read_keys,
 )
-from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_tree import Path
-from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
+from podium.orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
 _Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
 

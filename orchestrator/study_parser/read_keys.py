@@ -16,12 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from orchestrator.results.records.study_keys import KEYS, RepeatedItemError
-from orchestrator.study.study import ResourceSettings, SearchSettings
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.yaml_tree import Path
-from trainables.other_names import usual_name
-from trainables.settings.training_settings import TRAINING_TYPES
+from podium.orchestrator.results.records.study_keys import KEYS, RepeatedItemError
+from podium.orchestrator.study.study import ResourceSettings, SearchSettings
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.trainables.other_names import usual_name
+from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 MAX_ITEMS = 1_000
 """Items of a list of a study file, unless said otherwise."""

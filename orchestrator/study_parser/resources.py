@@ -3,13 +3,13 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from orchestrator.results.records.runs import HOURS
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import num_reserved_trials, trials_per_search
-from orchestrator.study.resource_demand import least_demand
-from orchestrator.study.study import ResourceSettings, Study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.read_keys import note_unknown
+from podium.orchestrator.results.records.runs import HOURS
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.budget import num_reserved_trials, trials_per_search
+from podium.orchestrator.study.resource_demand import least_demand
+from podium.orchestrator.study.study import ResourceSettings, Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.read_keys import note_unknown
 
 
 def with_known_backbones(

@@ -5,23 +5,23 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.search_samplers.coordinate import max_configs
-from orchestrator.search_samplers.grid import num_configs
-from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
-from orchestrator.search_samplers.suggester import SearchTask
-from orchestrator.study.configs import search_task, space_of
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import SECONDS, SearchSettings, Study, StudyLoss
-from orchestrator.study_parser.file_paths import read_storage
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import note_not_taken, read_keys
-from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.yaml_tree import Path
-from search_spaces.parameters import Choice, Value, existing
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
-from trainables.tasks import objective_of
+from podium.orchestrator.search_samplers.coordinate import max_configs
+from podium.orchestrator.search_samplers.grid import num_configs
+from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
+from podium.orchestrator.search_samplers.suggester import SearchTask
+from podium.orchestrator.study.configs import search_task, space_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import SECONDS, SearchSettings, Study, StudyLoss
+from podium.orchestrator.study_parser.file_paths import read_storage
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.read_keys import note_not_taken, read_keys
+from podium.orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.search_spaces.parameters import Choice, Value, existing
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.tasks import objective_of
 
 _TWO_OBJECTIVES: SamplerName = "nsga-ii"
 

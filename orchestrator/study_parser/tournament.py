@@ -1,8 +1,12 @@
 """Checks ``tournament`` of a study: what losses are ranked by, and when they differ."""
 
-from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RECALL, RankedScore
-from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Problems
+from podium.orchestrator.results.records.metric_columns import (
+    METRICS_WITHOUT_K,
+    RECALL,
+    RankedScore,
+)
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems
 
 _SECTION = "tournament"
 _MIN_NEMENYI_LOSSES = 3

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from orchestrator.study.configs import training_of, unsearched_values
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.study import Block, Study
-from orchestrator.study_parser.problems import Problems
-from search_spaces.parameters import Value
-from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.errors import TrialInputError
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import DatasetSettings
+from podium.orchestrator.study.configs import training_of, unsearched_values
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.search_spaces.parameters import Value
+from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,34 +4,38 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 on values that were found wrong already is skipped.
 """
 
-from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.study.configs import space_of
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Study, StudyLoss
-from orchestrator.study.unused_settings import is_start_epoch, start_epoch_problem, why_unused
-from orchestrator.study_parser.declared_differences import check_fairness
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.protocol_crossing import check_crossing
-from orchestrator.study_parser.protocols import protocols_with_paths
-from orchestrator.study_parser.resources import check_budget
-from orchestrator.study_parser.search import check_sampler, check_try_first
-from orchestrator.study_parser.tournament import check_tournament
-from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.yaml_tree import Path
-from orchestrator.study_validation.images import check_images
-from orchestrator.study_validation.loss_needs import check_needs
-from orchestrator.study_validation.task import check_task
-from orchestrator.study_validation.training import (
+from podium.orchestrator.folder_names import NAME, NAME_RULE
+from podium.orchestrator.study.configs import space_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Study, StudyLoss
+from podium.orchestrator.study.unused_settings import (
+    is_start_epoch,
+    start_epoch_problem,
+    why_unused,
+)
+from podium.orchestrator.study_parser.declared_differences import check_fairness
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.protocol_crossing import check_crossing
+from podium.orchestrator.study_parser.protocols import protocols_with_paths
+from podium.orchestrator.study_parser.resources import check_budget
+from podium.orchestrator.study_parser.search import check_sampler, check_try_first
+from podium.orchestrator.study_parser.tournament import check_tournament
+from podium.orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.orchestrator.study_validation.images import check_images
+from podium.orchestrator.study_validation.loss_needs import check_needs
+from podium.orchestrator.study_validation.task import check_task
+from podium.orchestrator.study_validation.training import (
     check_training_section,
     configs_of,
     why_unused_by_all,
 )
-from search_spaces.training_parameters import RATES, TRAINING_SPACES
-from trainables.dataset_interface.class_splits import validation_counts
-from trainables.errors import TrialInputError
-from trainables.settings.training_settings import TRAINING_TYPES
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
+from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.training_settings import TRAINING_TYPES
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 
 def check_study(study: Study, problems: Problems) -> None:

@@ -1,14 +1,14 @@
 """Checks that data sets, backbones and image sizes of a study fit together."""
 
-from orchestrator.study.configs import training_of
-from orchestrator.study.defaults import has_image_files
-from orchestrator.study.study import Block, Study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import known_datasets
-from orchestrator.study_parser.yaml_tree import Path
-from trainables.network.backbone_facts import backbone_facts
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_problem
-from trainables.settings.trial_settings import DatasetSettings
+from podium.orchestrator.study.configs import training_of
+from podium.orchestrator.study.defaults import has_image_files
+from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.trained_losses import known_datasets
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_problem
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 
 def check_images(study: Study, problems: Problems) -> None:

@@ -4,15 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.study.blocks import NUM_FINALISTS
-from orchestrator.study.study import MAX_TRIALS, Study
-from orchestrator.study_parser.expected_values import with_expected
-from orchestrator.study_parser.parse_study import read_place, read_study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
-from orchestrator.study_validation.check_study import check_name, check_study
 from podium.errors import StudyError
+from podium.orchestrator.study.blocks import NUM_FINALISTS
+from podium.orchestrator.study.study import MAX_TRIALS, Study
+from podium.orchestrator.study_parser.expected_values import with_expected
+from podium.orchestrator.study_parser.parse_study import read_place, read_study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
+from podium.orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
+from podium.orchestrator.study_validation.check_study import check_name, check_study
 
 # Losses of 50, data sets, backbones, dimensions and protocols of 10 each are half of it.
 _MAX_SEARCHES = 1_000_000
@@ -112,7 +112,7 @@ def check_size(study: Study, problems: Problems) -> None:
 
 
 def _num_finals(study: Study) -> int:
-    """Upper bound of the final trials of one search, those of the untrained network included."""
+    """Upper bound of the final trials of one search, those of baselines included."""
     protocols = [*study.protocols, study.final.protocol]
     folds = max(protocol.num_folds for protocol in protocols if protocol is not None)
     return study.final.seeds * (NUM_FINALISTS + 1) * (folds + 1)

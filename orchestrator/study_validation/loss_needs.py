@@ -1,13 +1,13 @@
 """Checks that a study gives its losses the batches, class vectors and images they need."""
 
-from orchestrator.study.blocks import dataset_of
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import trained_losses
-from trainables.settings.frozen_feature_rules import mode_problem
-from trainables.settings.training_settings import balanced_samplers
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.trained_losses import trained_losses
+from podium.trainables.settings.frozen_feature_rules import mode_problem
+from podium.trainables.settings.training_settings import balanced_samplers
 
 
 def check_needs(study: Study, problems: Problems) -> None:

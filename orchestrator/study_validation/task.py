@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import known_datasets, trained_losses
-from trainables.dataset_interface.load_dataset import has_own_size
-from trainables.dataset_interface.verification_pairs import check_pairs_file
-from trainables.errors import TrialInputError
-from trainables.registry import load
-from trainables.settings.trial_settings import VERIFICATION_PAIRS
-from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.trained_losses import known_datasets, trained_losses
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.dataset_interface.verification_pairs import check_pairs_file
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import load
+from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS
+from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
 
 def task_of(study: Study) -> Task:

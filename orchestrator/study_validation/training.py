@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from orchestrator.study.blocks import dataset_of
-from orchestrator.study.configs import extreme_configs, space_of
-from orchestrator.study.study import Study
-from orchestrator.study.unused_settings import why_unused_training
-from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.yaml_tree import Path
-from search_spaces.parameters import Value
-from trainables.registry import names
-from trainables.settings.training_settings import LEGAL_VALUES
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.configs import extreme_configs, space_of
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study.unused_settings import why_unused_training
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.search_spaces.parameters import Value
+from podium.trainables.registry import names
+from podium.trainables.settings.training_settings import LEGAL_VALUES
 
 _SAMPLER = "training.sampler"
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from errno import ENOMEM
 
 from podium.errors import StoreError
-from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
+from podium.trainables.errors import Collapsed, DataError, Diverged, TrialInputError
 
 ERROR = "error"
 INPUT = "input"

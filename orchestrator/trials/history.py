@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from math import floor
 
-from trainables.trial_reports import EpochReport, TestReport
+from podium.trainables.trial_reports import EpochReport, TestReport
 
 
 def selected_epochs(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:

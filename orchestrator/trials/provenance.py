@@ -11,9 +11,9 @@ from typing import Any
 
 import psutil
 
-from orchestrator.ids_and_seeds import NUMERICS_VERSION
-from orchestrator.redaction import redacted
-from trainables.metrics.clustering_facts import CLUSTERING
+from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
+from podium.orchestrator.redaction import redacted
+from podium.trainables.metrics.clustering_facts import CLUSTERING
 
 _LIBRARIES = ("torch", "ray", "optuna", "polars", "pyarrow", "numpy")
 

@@ -6,18 +6,22 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.metric_columns import known_columns, score_column
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
-from orchestrator.study.study import Study
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.provenance import Versions
-from orchestrator.trials.specification import TrialSpec
-from orchestrator.trials.worker_messages import Ended
-from trainables.settings.training_settings import HyperparameterValue
-from trainables.settings.trial_settings import ProtocolSettings
-from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.metric_columns import known_columns, score_column
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.commit_trials import (
+    TrialCopy,
+    commit_trial,
+    copy_trials,
+)
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.provenance import Versions
+from podium.orchestrator.trials.specification import TrialSpec
+from podium.orchestrator.trials.worker_messages import Ended
+from podium.trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.trial_settings import ProtocolSettings
+from podium.trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 _SCORE_NAMES = tuple(field.name for field in fields(Score))
 

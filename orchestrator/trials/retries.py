@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.trials.failure_causes import (
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
     LOST,

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from orchestrator.ids_and_seeds import config_hash, copy_id
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.resource_demand import Demand
-from orchestrator.study.study import KeepSettings, Search, TrainOn
-from trainables.loss_files import files_of
-from trainables.settings.population_agreement import agreement
-from trainables.settings.training_settings import HyperparameterValue
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import Report, TestReport
+from podium.orchestrator.ids_and_seeds import config_hash, copy_id
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.study.study import KeepSettings, Search, TrainOn
+from podium.trainables.loss_files import files_of
+from podium.trainables.settings.population_agreement import agreement
+from podium.trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import Report, TestReport
 
 Config = Mapping[str, HyperparameterValue]
 

@@ -6,17 +6,32 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from orchestrator.ids_and_seeds import draw_of_config, draw_of_seed, id_under, seed_for, trial_id
-from orchestrator.study.blocks import baseline_search, dataset_of, final_protocol_of, protocol_of
-from orchestrator.study.configs import training_of
-from orchestrator.study.foreign_code import code_of_trial
-from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import Block, Search, Study, TrainOn
-from orchestrator.trials.specification import Config, Finalist, Fingerprints, TrialSpec
-from trainables.dataset_interface.class_splits import assert_not_tested, make_split, protocol_hash
-from trainables.dataset_interface.dataset import Dataset
-from trainables.network.initial_weights import weights_fingerprint
-from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
+from podium.orchestrator.ids_and_seeds import (
+    draw_of_config,
+    draw_of_seed,
+    id_under,
+    seed_for,
+    trial_id,
+)
+from podium.orchestrator.study.blocks import (
+    baseline_searches,
+    dataset_of,
+    final_protocol_of,
+    protocol_of,
+)
+from podium.orchestrator.study.configs import training_of
+from podium.orchestrator.study.foreign_code import code_of_trial
+from podium.orchestrator.study.resource_demand import demand_of
+from podium.orchestrator.study.study import Block, Search, Study, TrainOn
+from podium.orchestrator.trials.specification import Config, Finalist, Fingerprints, TrialSpec
+from podium.trainables.dataset_interface.class_splits import (
+    assert_not_tested,
+    make_split,
+    protocol_hash,
+)
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.network.initial_weights import weights_fingerprint
+from podium.trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
 _SPLITS_KEPT = 1024
 _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
@@ -104,15 +119,20 @@ class TrialSpecMaker:
         )
 
     def baseline_trials(self, block: Block) -> tuple[TrialSpec, ...]:
-        """The untrained embedding of a block, over the seeds and folds of the final stage."""
-        search = baseline_search(self._study, block)
-        protocol = final_protocol_of(self._study, search)
+        """The baselines of a block, over the seeds and folds of the final stage.
+
+        No seed and no fold changes features, so they are scored once, whatever is validated.
+        """
         specs = []
-        for index, (seed_index, fold) in enumerate(self._seeds_and_folds(protocol)):
-            tested = self._tested_settings(search, protocol, {}, seed_index, fold)
-            settings = replace(tested, training=replace(tested.training, epochs=0))
-            spec = self._spec("baseline", search, index, settings)
-            specs.append(replace(spec, seed_index=seed_index))
+        for search in baseline_searches(self._study, block):
+            has_head = search.block.embedding_dim is not None
+            protocol = self._final_protocol(search, "part" if has_head else "all")
+            places = self._seeds_and_folds(protocol) if has_head else ((0, 0),)
+            for index, (seed_index, fold) in enumerate(places):
+                tested = self._tested_settings(search, protocol, {}, seed_index, fold)
+                settings = replace(tested, training=replace(tested.training, epochs=0))
+                spec = self._spec("baseline", search, index, settings)
+                specs.append(replace(spec, seed_index=seed_index))
         return tuple(specs)
 
     def _final_trial(

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.search_samplers.suggester import TrialState
-from trainables.trial_reports import EpochReport, TestReport
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.search_samplers.suggester import TrialState
+from podium.trainables.trial_reports import EpochReport, TestReport
 
 
 @dataclass(frozen=True, slots=True)

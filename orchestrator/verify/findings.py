@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import polars as pl
 import polars.selectors as cs
 
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.printable_text import one_line
 from podium.errors import PodiumError, StoreError
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.storage.printable_text import one_line
 
 _BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts
 

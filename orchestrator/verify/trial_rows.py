@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import polars as pl
 import polars.selectors as cs
 
-from orchestrator.results.records.metric_columns import known_columns, score_column
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
-from orchestrator.results.trial_files.stored_rows import StoredRows
-from orchestrator.study.study import Study
-from orchestrator.trials.failure_causes import FAILURE_CAUSES
-from orchestrator.verify.findings import Findings
+from podium.orchestrator.results.records.metric_columns import known_columns, score_column
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from podium.orchestrator.results.trial_files.flat_test_scores import flat_test_scores
+from podium.orchestrator.results.trial_files.stored_rows import StoredRows
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES
+from podium.orchestrator.verify.findings import Findings
 
 _IDENTITY = [name for name, _ in IDENTITY_COLUMNS]
 _OF_COPIES = (*_IDENTITY, "attempts", "test_readings")  # what a copy has of its own
@@ -77,7 +77,7 @@ def read_rows(paths: StudyPaths, study: Study, findings: Findings) -> pl.DataFra
         CorruptFileError: a row holds a name that podium never writes.
     """
     schema = read_store(paths).schema
-    stored = StoredRows(paths, read_store(paths), {})
+    stored = StoredRows(paths, read_store(paths), set())
     folder = str(paths.trials).replace("{", "{{").replace("}", "}}")
     frames = []
     for rows in stored.batches(lambda every: every, columns=schema.names, order=_ORDER):

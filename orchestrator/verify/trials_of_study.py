@@ -4,34 +4,32 @@ Each is made again from its place and its suggestion, as far as its data are her
 others is imported: hashes are recomputed from copies.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 import pyarrow as pa
+from pydantic_core import from_json
 
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.journal import SearchJournal
-from orchestrator.results.records.runs import Run
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
-from orchestrator.run.snapshot_study import changed_data
-from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.study import Search, Study
-from orchestrator.trials.recorder import hyperparameter_columns, selection_rule
-from orchestrator.trials.specification import Finalist, TrialSpec
-from orchestrator.trials.specification_maker import TrialSpecMaker
-from orchestrator.verify.findings import Findings
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
+from podium.orchestrator.results.records.journal import SearchJournal
+from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.results.records.runs import Run
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
+from podium.orchestrator.run.snapshot_study import changed_data
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.recorder import hyperparameter_columns, selection_rule
+from podium.orchestrator.trials.specification import Finalist, TrialSpec
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.orchestrator.verify.findings import Findings
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
 
 _OF_WINNER = ["search", "selected_from", "config_hash"]
 _OF_SEARCH = ["search", "trial_id"]
 # Settings that say where a trial ran, and where its files were; hashes of these are compared.
-_CONFIGS_KEPT = 64  # rows come search by search
 _PLACES = ("num_threads", "cache_folder", "dataset", "backbone", "protocol")
 # Columns of finals that depend on how large the study was when they were planned.
 _OF_SIZE = ("index", "selected_from")
@@ -162,7 +160,7 @@ def check_identities(
         CorruptFileError: an ask is missing, was changed, or is of another study.
     """
     paths, study, _, rows, journals = results
-    asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
+    asks = {search: journal.asks for search, journal in journals.items()}
     check_suggestions(paths, asks, rows)
     try:
         changed = [*changed_data(paths, datasets), *changed_weights(rows, study)]
@@ -174,77 +172,68 @@ def check_identities(
         findings.problem(paths.study, f"{what} must be what its trials began with")
     if changed:
         return
-    planned = {it.id: it for it in searches(study) if it.block.dataset in datasets}
-    own = [ask for search in planned for ask in asks.get(search, ())]
-    for ask in own:
-        findings.checked["ids recomputed"] += 1
-        check_ask(paths, planned[ask.search], ask, maker)
-    of_blocks = (maker.baseline_trials(it) for it in blocks(study) if it.dataset in datasets)
-    baselines = {spec.trial_id: spec for specs in of_blocks for spec in specs}
-    made, schema = _maker_of_rows(maker, planned, own), read_store(paths).schema
-    here = {*planned, *(spec.search.id for spec in baselines.values())}
-    for row in rows.filter(c.search.is_in(here)).iter_rows(named=True):
-        findings.checked["ids recomputed"] += 1
-        settings = _settings(row["settings"])
-        spec = made(row, settings) or baselines.get(row["trial_id"])
-        for broken in _differences(row, settings, spec, schema):
-            findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
+    own_blocks = [block for block in blocks(study) if block.dataset in datasets]
+    baselines = [spec for block in own_blocks for spec in maker.baseline_trials(block)]
+    planned = {it.id: it for it in searches(study) if it.block in own_blocks}
+    parts = rows.drop("results").partition_by("search", as_dict=True)
+    schema = read_store(paths).schema
+    for search_id in sorted({*planned, *(spec.search.id for spec in baselines)}):
+        own, specs = asks.get(search_id, ()), list(baselines)
+        of_search = parts[search_id,].to_dicts() if (search_id,) in parts else []
+        if search := planned.get(search_id):
+            specs += (check_ask(paths, search, ask, maker) for ask in own)
+            specs += _finals(maker, search, own, of_search)
+        made = {
+            (it.trial_id, bool(it.is_winner), it.settings.stop_epoch): it for it in reversed(specs)
+        }
+        findings.checked["ids recomputed"] += len(own) + len(of_search)
+        for row in of_search:
+            spec = made.get((row["trial_id"], bool(row["is_winner"]), _stop(row)))
+            for broken in _differences(row, spec, schema):
+                findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
 
 
-def _maker_of_rows(
-    maker: TrialSpecMaker, planned: Mapping[str, Search], asks: Iterable[Ask]
-) -> Callable[[_Values, _Values], TrialSpec | None]:
-    """What makes the trial in the place of a row with some settings; None of no suggestion."""
-    known: dict[tuple[str, str], Ask] = {}
-    for ask in asks:
-        known.setdefault((ask.search, ask.trial_id), ask)
-        known.setdefault((ask.search, ask.config_hash), ask)
-
-    @lru_cache(_CONFIGS_KEPT)
-    def finals(key: tuple[str, str], is_winner: bool, stop: str) -> dict[str, TrialSpec]:
-        """Trial id -> the finals of a config, and the copies that there may be of them."""
-        if (ask := known.get(key)) is None:
-            return {}
+def _finals(
+    maker: TrialSpecMaker, search: Search, asks: Sequence[Ask], rows: Sequence[_Values]
+) -> Iterator[TrialSpec]:
+    """The finals that the study makes of configs of a search, where rows have some."""
+    first = {ask.config_hash: ask for ask in reversed(asks)}
+    finals = [row for row in rows if row["stage"] == "final" and row["config_hash"] in first]
+    chosen = {(it["config_hash"], bool(it["is_winner"]), _stop(it)) for it in finals}
+    for of, is_winner, stop in chosen:
         finalist = Finalist(
-            config=ask.hyperparameters,
-            is_default=ask.index == 0,
+            config=first[of].hyperparameters,
+            is_default=first[of].index == 0,
             is_winner=is_winner,
-            selected_epoch=int(stop) if stop.isdecimal() else None,
+            selected_epoch=stop,
         )
-        specs = maker.final_trials(planned[ask.search], (finalist,), selected_from=0)
-        return {it.trial_id: it for spec in specs for it in (spec, spec.copy(trained_for=""))}
-
-    def made(row: _Values, settings: _Values) -> TrialSpec | None:
-        if row["stage"] == "final":
-            key, stop = (row["search"], row["config_hash"]), str(settings.get("stop_epoch"))
-            return finals(key, bool(row["is_winner"]), stop).get(row["trial_id"])
-        if (ask := known.get((row["search"], row["trial_id"]))) is None:
-            return None
-        return maker.search_trial(planned[ask.search], ask.index, ask.hyperparameters)
-
-    return made
+        for spec in maker.final_trials(search, (finalist,), selected_from=0):
+            yield from (spec, spec.copy(trained_for=""))
 
 
-def _settings(text: str) -> dict[str, Any]:
-    """What the settings of a row hold; nothing if they are no JSON of a trial."""
+def _settings(row: _Values) -> dict[str, Any]:
+    """The settings of a row; none if they are no JSON of a trial."""
     try:
-        found = json.loads(text)
+        found = from_json(row["settings"] or "")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _differences(
-    row: _Values, settings: _Values, spec: TrialSpec | None, schema: pa.Schema
-) -> Iterator[str]:
+def _stop(row: _Values) -> int | None:
+    """The epoch at which the training of a row was to stop, where that was set."""
+    stop = _settings(row).get("stop_epoch")
+    return stop if type(stop) is int else None
+
+
+def _differences(row: _Values, spec: TrialSpec | None, schema: pa.Schema) -> Iterator[str]:
     """What a row has otherwise than the trial that the study makes in its place."""
     if spec is None:
         yield "must be of a trial that the study has"
         return
-    columns = spec.identity_columns(row["study"])
-    expected = json.loads(str(columns.pop("settings")))
-    expected |= {name: settings.get(name) for name in _PLACES}
-    if json.dumps(settings, sort_keys=True) != json.dumps(expected, sort_keys=True):
+    columns, settings = spec.identity_columns(row["study"]), _settings(row)
+    expected = from_json(str(columns.pop("settings")))
+    if settings != expected | {name: settings.get(name) for name in _PLACES}:
         yield "settings must be those that the study gives to this trial"
     columns |= hyperparameter_columns(schema, spec.settings.hyperparameters)
     columns["selection_rule"] = selection_rule(spec.settings.protocol)

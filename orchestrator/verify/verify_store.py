@@ -11,36 +11,40 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.ids_and_seeds import NUMERICS_VERSION
-from orchestrator.results.locks.study_lock import lock_owner
-from orchestrator.results.records.artifact_files import read_artifact
-from orchestrator.results.records.journal import SearchJournal, read_journals
-from orchestrator.results.records.provenance_record import check_versions
-from orchestrator.results.records.runs import Run, read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
+from podium.errors import CorruptFileError
+from podium.kept_files.tensor_file import decode_tensors
+from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
+from podium.orchestrator.results.locks.study_lock import lock_owner
+from podium.orchestrator.results.records.artifact_files import read_artifact
+from podium.orchestrator.results.records.journal import SearchJournal, read_journals
+from podium.orchestrator.results.records.runs import Run, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
     read_store,
     read_study,
 )
-from orchestrator.results.storage.files import contents, list_folders, list_names, read_bytes
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.printable_text import has_control_characters
-from orchestrator.results.trial_files.integrity import bad_files
-from orchestrator.results.trial_files.inventory import take_inventory
-from orchestrator.run.study_control import read_control
-from orchestrator.study.budget import with_trials_per_search
-from orchestrator.study.foreign_code import read_copies
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Study
-from orchestrator.verify.findings import Findings
-from orchestrator.verify.trial_rows import read_rows
-from orchestrator.verify.trials_of_study import Results, check_identities, check_trials
-from podium.errors import CorruptFileError
-from podium.kept_files.tensor_file import decode_tensors
-from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import load_dataset_anew
-from trainables.errors import CheckpointError, TrialInputError
+from podium.orchestrator.results.storage.files import (
+    contents,
+    list_files,
+    list_folders,
+    read_bytes,
+)
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.storage.printable_text import has_control_characters
+from podium.orchestrator.results.trial_files.integrity import bad_files
+from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.run.study_control import read_control
+from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.foreign_code import read_copies
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.verify.findings import Findings
+from podium.orchestrator.verify.trial_rows import read_rows
+from podium.orchestrator.verify.trials_of_study import Results, check_identities, check_trials
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.dataset_interface.load_dataset import load_dataset_anew
+from podium.trainables.errors import CheckpointError, TrialInputError
 
 _TRIAL_FILE = re.compile(r"trials/[^/]+/[^/]+\.parquet")
 _SUFFIX = ".safetensors"
@@ -87,7 +91,6 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
         with findings.reading(folder):
             journals |= read_journals(paths, [folder.name], runs=runs)
     _check_kept(paths, study, rows, findings)
-    _check_checkpoints(paths, findings)
     if study is None or not findings.is_readable:
         findings.note("values were not checked, since files cannot be read")
         return findings
@@ -125,7 +128,6 @@ def _stored_study(
     study, provenance, datasets = None, dict[str, Any](), dict[str, Dataset]()
     with findings.reading(paths.provenance):
         provenance = _own(paths, paths.provenance, read_provenance(paths), "study")
-        check_versions(paths.provenance, provenance)
     with findings.reading(paths.study):
         values = _own(paths, paths.study, read_study(paths), "name")
         study = with_trials_per_search(study_from_resolved(values))
@@ -168,41 +170,36 @@ def _own(
 def _check_kept(
     paths: StudyPaths, study: Study | None, rows: pl.DataFrame, findings: Findings
 ) -> None:
-    """Every kept file is whole and of its trial, and trials have those that the study keeps."""
+    """Kept files and checkpoints are whole, and trials have the files that the study keeps."""
     keep = study.keep if study is not None and rows.height else None
     for kind, folder, is_kept, stages in (
         ("model", paths.models, keep and keep.models, ("final",)),
         ("embeddings", paths.embeddings, keep and keep.embeddings, ("final", "baseline")),
     ):
-        names = list_names(folder, _SUFFIX)
-        for name in names:
-            findings.tell(f"reading {folder.name}/{name}")
-            with findings.reading(file := folder / name):
+        files = list_files(folder, _SUFFIX)
+        for file in files:
+            findings.tell(f"reading {folder.name}/{file.name}")
+            with findings.reading(file):
                 facts = decode_tensors(read_artifact(file), kind, str(file)).facts
                 findings.checked["weights and embeddings"] += 1
-                origin, trial_id = facts.get("origin"), name.split(".")[0]
+                origin, trial_id = facts.get("origin"), file.name.split(".")[0]
                 if not isinstance(origin, dict) or origin.get("trial_id") != trial_id:
                     findings.problem(file, f"must be of trial {trial_id}; it is of {origin!r}")
         if is_kept:
             due = rows.filter(c.stage.is_in(stages), c.state == "COMPLETE", c.same_as.is_null())
-            files = due.drop_nulls("fold").select(
-                pl.format(f"{{}}.{{}}{_SUFFIX}", "trial_id", "fold")
-            )
-            for name in sorted({*files.to_series()} - {*names}):
+            name_of = pl.format(f"{{}}.{{}}{_SUFFIX}", "trial_id", "fold")
+            names = due.drop_nulls("fold").select(name_of).to_series()
+            for name in sorted({*names} - {file.name for file in files}):
                 text = "is of a committed trial, and the study keeps it: it is missing. Restore it"
                 advice = f"if it was deleted on purpose, set keep.{folder.name} to false"
                 findings.problem(folder / name, f"{text}; {advice}")
-
-
-def _check_checkpoints(paths: StudyPaths, findings: Findings) -> None:
-    """Every checkpoint is whole."""
     for file in (folder / "state.pt" for folder in list_folders(paths.checkpoints)):
         with findings.reading(file):
             if (content := read_bytes(file)) is None:
                 continue  # its trial was committed at this moment, or it was set aside
             findings.checked["checkpoints"] += 1
             # Takes half a gigabyte of memory with it, and few folders that are verified need it.
-            from trainables.trial.checkpoint import verified_archive
+            from podium.trainables.trial.checkpoint import verified_archive
 
             try:
                 verified_archive(content)

@@ -2,8 +2,8 @@
 
 import time
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.trials.specification import TrialJob
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.trials.specification import TrialJob
 
 
 class CheckpointSaver:

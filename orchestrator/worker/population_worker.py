@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orchestrator.trials.failure_causes import (
+from podium.orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
     OUT_OF_HOST_MEMORY,
@@ -13,14 +13,14 @@ from orchestrator.trials.failure_causes import (
     STORE,
     cause_of,
 )
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
-from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
-from orchestrator.worker.worker_attempt import WorkerAttempt, captured
-from trainables.trial_reports import EpochReport, TestReport
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended, Message
+from podium.orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
+from podium.orchestrator.worker.worker_attempt import WorkerAttempt, captured
+from podium.trainables.trial_reports import EpochReport, TestReport
 
 if TYPE_CHECKING:
-    from trainables.population.run_population import MemberReport, Population
+    from podium.trainables.population.run_population import MemberReport, Population
 
 Messages = dict[str, list[Message]]
 
@@ -126,7 +126,7 @@ class PopulationWorker:
         return messages
 
     def _begin(self, turn: Sequence[str]) -> "Population":
-        from trainables.population.run_population import Population  # loads torch
+        from podium.trainables.population.run_population import Population  # loads torch
 
         jobs = {trial_id: self._attempts[trial_id].job for trial_id in turn}
         for trial_id in turn:

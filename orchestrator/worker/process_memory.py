@@ -10,8 +10,8 @@ import traceback
 
 import psutil
 
-from orchestrator.study.resource_demand import CONTEXT_MB
-from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
+from podium.orchestrator.study.resource_demand import CONTEXT_MB
+from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
 _MB = 2**20
 
@@ -23,7 +23,7 @@ def limit_memory(gpus: float) -> None:
         gpus: number of GPUs the trial occupies, or share of one; 0 changes nothing.
     """
     if gpus > 0:
-        from trainables.device import limit_memory_share
+        from podium.trainables.device import limit_memory_share
 
         limit_memory_share(min(1.0, gpus), CONTEXT_MB)
 
@@ -42,7 +42,7 @@ def memory_at(cause: str) -> tuple[float | None, float | None]:
         return psutil.Process().memory_info().rss / _MB, None
     if cause != OUT_OF_MEMORY or "torch" not in sys.modules:
         return None, None
-    from trainables.device import device_memory_mb, peak_memory_mb, trial_device
+    from podium.trainables.device import device_memory_mb, peak_memory_mb, trial_device
 
     device = trial_device()
     return peak_memory_mb(device), device_memory_mb(device)
@@ -52,7 +52,7 @@ def device_memory() -> float | None:
     """Memory of this process's GPU in MiB; None without one."""
     if "torch" not in sys.modules:
         return None
-    from trainables.device import device_memory_mb, trial_device
+    from podium.trainables.device import device_memory_mb, trial_device
 
     return device_memory_mb(trial_device())
 
@@ -91,6 +91,6 @@ def release_memory() -> None:
     """Collect garbage and release cached device memory."""
     gc.collect()
     if "torch" in sys.modules:
-        from trainables.device import release_cached_memory
+        from podium.trainables.device import release_cached_memory
 
         release_cached_memory()

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from orchestrator.trials.specification import TrialJob
-from orchestrator.worker.population_worker import Messages, PopulationWorker
-from orchestrator.worker.worker import TrialFunction, TrialWorker, train
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.worker.population_worker import Messages, PopulationWorker
+from podium.orchestrator.worker.worker import TrialFunction, TrialWorker, train
 
 
 class SlotWorker:

@@ -11,14 +11,14 @@ import re
 import time
 from datetime import UTC, datetime
 
-from orchestrator.redaction import redacted
-from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.storage.files import put, read_record, remove
-from orchestrator.results.storage.locations import RemotePath
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended
 from podium.errors import CorruptFileError, StoreError
-from trainables.trial_reports import EpochReport, Report, Score
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.results.records.metric_columns import short_label
+from podium.orchestrator.results.storage.files import put, read_record, remove
+from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended
+from podium.trainables.trial_reports import EpochReport, Report, Score
 
 _KEPT_CHARACTERS = 32 * 1024  # of the beginning of a file, and as many of its end
 _ROW_CHARACTERS = 8_000  # of the end of what was printed, for the trial's row

@@ -8,22 +8,22 @@ from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from orchestrator.ids_and_seeds import NUMERICS_VERSION
-from orchestrator.redaction import redacted
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.artifact_files import save_embeddings, save_model
-from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
-from orchestrator.worker.checkpoint_saver import CheckpointSaver
-from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
-from orchestrator.worker.worker_attempt import WorkerAttempt, captured
-from trainables.errors import CheckpointError
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import Report
+from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.artifact_files import save_embeddings, save_model
+from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended, Message
+from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
+from podium.orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
+from podium.orchestrator.worker.worker_attempt import WorkerAttempt, captured
+from podium.trainables.errors import CheckpointError
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import Report
 
 if TYPE_CHECKING:
-    from trainables.trial.fold_artifacts import FoldArtifacts
+    from podium.trainables.trial.fold_artifacts import FoldArtifacts
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 
@@ -49,7 +49,7 @@ def train(
     settings: TrialSettings, *, resume: bytes | None, save: CheckpointSaver, keep: Keep
 ) -> Iterator[Report]:
     """Run a real trial. Torch is loaded by the first one, not with this module."""
-    from trainables.trial.run_trial import run_trial
+    from podium.trainables.trial.run_trial import run_trial
 
     return run_trial(settings, resume=resume, save=save, is_save_due=save.is_due, keep=keep)
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orchestrator.redaction import redacted
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.results_folder import is_present
-from orchestrator.study.foreign_code import changed_code
-from orchestrator.trials.failure_causes import (
+from podium.errors import StoreError
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.study_snapshot import is_present
+from podium.orchestrator.study.foreign_code import changed_code
+from podium.orchestrator.trials.failure_causes import (
     DATA,
     DEVICE,
     ERROR,
@@ -26,16 +27,15 @@ from orchestrator.trials.failure_causes import (
     STORE,
     cause_of,
 )
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
-from orchestrator.worker.checkpoint_saver import CheckpointSaver
-from orchestrator.worker.process_memory import device_memory, devices, memory_at
-from orchestrator.worker.trial_log import TrialLog
-from podium.errors import StoreError
-from trainables.errors import DataError, TrialInputError
-from trainables.importable_code import failure_text
-from trainables.loss_files import keep_files
-from trainables.trial_reports import Report
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
+from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
+from podium.orchestrator.worker.process_memory import device_memory, devices, memory_at
+from podium.orchestrator.worker.trial_log import TrialLog
+from podium.trainables.errors import DataError, TrialInputError
+from podium.trainables.importable_code import failure_text
+from podium.trainables.loss_files import keep_files
+from podium.trainables.trial_reports import Report
 
 
 class WorkerAttempt:

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.scores.final_scores import final_trials
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.scores.final_scores import final_trials
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _HP = "hp."
 _PLACE = ("block", "protocol", "repeat")

@@ -3,23 +3,25 @@
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.results.storage.locations import RemotePath
-from orchestrator.study.loss_facts import facts_of
 from podium.api.study import Study, load
 from podium.comparison.design import OPPONENTS, comparison_keys, description, stronger_minutes
 from podium.errors import PodiumError
-from trainables.loss_files import read_files
-from trainables.settings.loss_expression import parse_loss
+from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.trainables.loss_files import read_files
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
 
 if TYPE_CHECKING:
-    from analysis.study_results.study_results import StudyResults
-    from orchestrator.scheduling.study_events import Event
+    from podium.analysis.study_results.study_results import StudyResults
+    from podium.api.report import Report
     from podium.comparison.answer import Against
+    from podium.orchestrator.scheduling.study_events import Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,14 @@ class Comparison:
             unsearched=self._unsearched,
         )
 
+    def report(self) -> "Report":
+        """The report of the study, whose first screen is about the loss."""
+        from podium.api.report import report_of_study
+        from podium.comparison.answer import led_by
+
+        made = report_of_study(self._results)
+        return replace(made, page=led_by(made.page, self._results, self.loss, self.against))
+
     def command(self, minutes: int | None = None) -> str:
         """The words of the command line that make this comparison, or that of other minutes."""
         words = ["podium", "compare", self.given]
@@ -103,9 +113,9 @@ class Comparison:
 
     @cached_property
     def _results(self) -> "StudyResults":
-        from analysis.study_results.study_results import read_results
+        from podium.api.report import results_of
 
-        return read_results(self.study.folder)
+        return results_of(self.study.folder)
 
 
 def compare(
@@ -166,7 +176,7 @@ def plan_comparison(
     name = facts_of(str(parse_loss(loss))).name
     opponents = _usual_opponents(name) if against is None else tuple(against)
     _check_opponents(name, opponents)
-    _try(loss)
+    try_own_loss(loss, facts_of(name).defaults)
     folder = None if data is None else Path(data).expanduser()
     keys = comparison_keys(loss, opponents, minutes=minutes, data=folder)
     return Comparison(
@@ -194,9 +204,19 @@ def _check_opponents(loss: str, opponents: Sequence[str]) -> None:
             raise PodiumError(f"{loss} cannot be compared with itself")
 
 
-def _try(loss: str) -> None:
+def try_own_loss(loss: str, hyperparameters: Mapping[str, HyperparameterValue]) -> None:
+    """Try a loss on one batch if any of its code is not podium's.
+
+    Args:
+        loss: a loss whose files were read.
+        hyperparameters: those of the loss, and of training.
+
+    Raises:
+        TrialInputError: it fails there; see `trainables.loss_composition.try_loss`.
+    """
     expression = parse_loss(loss)
     if any(term.is_external for term in expression.all_terms):
-        from trainables.loss_composition.try_loss import try_loss  # loads torch
+        from podium.trainables.loss_composition.try_loss import try_loss  # loads torch
 
-        try_loss(str(expression), facts_of(str(expression)).defaults)
+        of_loss = {key: hyperparameters[key] for key in hyperparameters.keys() - TRAINING_TYPES}
+        try_loss(str(expression), of_loss)

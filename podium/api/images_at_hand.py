@@ -7,9 +7,9 @@ from typing import Any
 from PIL import Image
 
 from podium.errors import PodiumError
-from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 
 def images_at_hand(

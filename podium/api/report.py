@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.results.storage.locations import Place
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.shipped_files import is_shipped
 from podium.arguments.table_argument import GivenRules, TableOptions
 from podium.errors import PodiumError
+from podium.orchestrator.results.storage.locations import Place
 from podium.terminal.printing import json_text
 
 if TYPE_CHECKING:
-    from analysis.page.html_page import Page
-    from analysis.study_results.study_results import StudyResults
-    from analysis.tournament.rank_stability import RankStability
-    from analysis.tournament.tournament import Tournament
-    from analysis.typed_tables.score_table import ScoreTable
-    from analysis.typed_tables.table_reading import TableReading
+    from podium.analysis.page.html_page import Page
+    from podium.analysis.study_results.study_results import StudyResults
+    from podium.analysis.tournament.rank_stability import RankStability
+    from podium.analysis.tournament.tournament import Tournament
+    from podium.analysis.typed_tables.score_table import ScoreTable
+    from podium.analysis.typed_tables.table_reading import TableReading
 
 
 def results_of(
@@ -32,10 +32,10 @@ def results_of(
 
     The arguments are those of `analysis.study_results.study_results.read_results`.
     """
-    from analysis.study_results.study_results import read_results
-    from orchestrator.results.trial_files.reader import Reader
-    from orchestrator.study.resolved_study import study_from_resolved
+    from podium.analysis.study_results.study_results import read_results
     from podium.api.images_at_hand import images_at_hand
+    from podium.orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.study.resolved_study import study_from_resolved
 
     study = Reader(folder).study()
     study_from_resolved(study)  # raises if it is none
@@ -62,7 +62,7 @@ class Report:
 
     def record(self) -> dict[str, Any]:
         """The answer, all tables and the tournament as plain values."""
-        from analysis.page.table_files import page_record
+        from podium.analysis.page.table_files import page_record
 
         record = page_record(self.page, self.tournament, self.stability)
         if self.reading is not None:
@@ -71,10 +71,10 @@ class Report:
 
     def write(self, targets: ReportTargets) -> Place:
         """Write the page and what else is asked for; return where the page is."""
-        from analysis.page.html_page import render_page
-        from analysis.page.page_limits import within_limits
-        from analysis.page.table_files import csv_files, latex_files
-        from orchestrator.results.storage.files import put
+        from podium.analysis.page.html_page import render_page
+        from podium.analysis.page.page_limits import within_limits
+        from podium.analysis.page.table_files import csv_files, latex_files
+        from podium.orchestrator.results.storage.files import put
 
         target = targets.output or self.target
         put(target, render_page(within_limits(self.page)).encode())
@@ -89,8 +89,8 @@ class Report:
 
 def report_of_study(results: "StudyResults") -> Report:
     """The report of a study, finished or not."""
-    from analysis.report.report import study_report
-    from orchestrator.results.records.store_paths import StudyPaths
+    from podium.analysis.report.report import study_report
+    from podium.orchestrator.results.records.store_paths import StudyPaths
 
     return Report(
         page=study_report(results),
@@ -102,7 +102,7 @@ def report_of_study(results: "StudyResults") -> Report:
 
 def report_of_studies(studies: Sequence["StudyResults"]) -> Report:
     """Several studies side by side, on a page beside the first."""
-    from analysis.report.several_studies import studies_report
+    from podium.analysis.report.several_studies import studies_report
 
     return Report(page=studies_report(studies), target=studies[0].folder.parent / "compared.html")
 
@@ -116,10 +116,10 @@ def report_of_table(
     tell: "Callable[[ScoreTable], object]",
 ) -> Report:
     """The page of a typed table; ``tell`` is called with the scores before they are ranked."""
-    from analysis.report.report import table_report
-    from analysis.tournament.table_tournament import rank_table
-    from analysis.typed_tables.printed_means import printed_ranks
-    from analysis.typed_tables.table_file import read_table_file
+    from podium.analysis.report.report import table_report
+    from podium.analysis.tournament.table_tournament import rank_table
+    from podium.analysis.typed_tables.printed_means import printed_ranks
+    from podium.analysis.typed_tables.table_file import read_table_file
 
     file = read_table_file(source)
     if printed_ranks(file, table_options.columns()) is not None:

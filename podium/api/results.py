@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results.storage.locations import Place, parse_place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.resolved_study import study_from_resolved
 from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import results_folder
 from podium.arguments.table_argument import Conditions, Names, names_given
 from podium.arguments.trial_argument import model_of_fold, stored_trial
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.results.storage.locations import Place, parse_place
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.resolved_study import study_from_resolved
 
 if TYPE_CHECKING:
     from torch import nn
@@ -179,7 +179,7 @@ class Results:
         Raises:
             PodiumError: there is no such trial, or it left no weights.
         """
-        from trainables.saved_models.trained_model import load_model
+        from podium.trainables.saved_models.trained_model import load_model
 
         file = model_of_fold(stored_trial(trial_id, [self.folder]), fold)
         # Code that the own study names ran already when it trained.
@@ -190,6 +190,7 @@ class Results:
         *,
         score: str | None = None,
         where: Conditions = (),
+        with_baselines: bool = False,
     ) -> Answer:
         """Rank the tuned losses within blocks by their test scores, and test the differences.
 
@@ -202,6 +203,7 @@ class Results:
             where: conditions such as ``{"finalist": "default"}`` or ``"k=2"``, on ``dataset``,
                 ``backbone``, ``embedding_dim``, ``block``, ``loss``, ``protocol``, ``k``,
                 ``finalist`` and ``train_on``.
+            with_baselines: whether the untrained network and its untouched features compete too.
 
         Returns:
             The ranking. Its frame has one row per loss, best first, with ``mean_score`` from 0 to
@@ -212,7 +214,7 @@ class Results:
         """
         from podium.api.tournament import rank_study
 
-        return rank_study(self._reader, score, where)
+        return rank_study(self._reader, score, where, with_baselines=with_baselines)
 
     def best(self, loss: str) -> "tuple[BestConfig, ...]":
         """Find the configs that won the searches of a loss.

@@ -2,28 +2,28 @@
 
 from collections.abc import Sequence
 
-from analysis.hyperparameters.best_regions import region_records
-from analysis.hyperparameters.findings_text import (
+from podium.analysis.hyperparameters.best_regions import region_records
+from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     compared_by,
     importance_headline,
     loss_sentences,
 )
-from analysis.hyperparameters.importance_table import search_importance_table
-from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from analysis.protocols.read_protocols import read_protocols
-from analysis.protocols.selected_configs import protocol_headline
-from analysis.protocols.statistics_record import protocol_record, protocol_rows
-from analysis.scores.compared_runs import compared_protocol, trials_of
-from analysis.scores.cross_validation import cross_validation
-from analysis.scores.protocol_runs import protocols_of
-from analysis.scores.ranked_score import chosen_score
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.hyperparameters.importance_table import search_importance_table
+from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
+from podium.analysis.protocols.read_protocols import read_protocols
+from podium.analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.protocols.statistics_record import protocol_record, protocol_rows
+from podium.analysis.scores.compared_runs import compared_protocol, trials_of
+from podium.analysis.scores.cross_validation import cross_validation
+from podium.analysis.scores.protocol_runs import protocols_of
+from podium.analysis.scores.ranked_score import chosen_score
 from podium.api.answer import Answer
 from podium.api.best import check_losses
 from podium.errors import PodiumError
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.cross_validation_text import cross_validation_text
 from podium.terminal.importance_text import importance_text
 from podium.terminal.protocols_text import study_text

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from analysis.wording import counted
-from orchestrator.results.storage.locations import Place
-from orchestrator.results_tools.study_status import SpentStatus, StudyStatus, study_status
-from orchestrator.run.study_control import changes_text
+from podium.analysis.wording import counted
 from podium.api.answer import Answer
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results_tools.study_status import SpentStatus, StudyStatus, study_status
+from podium.orchestrator.run.study_control import changes_text
 from podium.terminal.fitting_table import fitted_text, terminal_width
 from podium.terminal.printing import filled
 

@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import check_writable, exists
-from orchestrator.results.storage.locations import Place, RemotePath, parse_place
-from orchestrator.results.storage.printable_text import one_line
-from orchestrator.study.study import Study as ResolvedStudy
 from podium.api.answer import Answer
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import conditions
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import check_writable, exists
+from podium.orchestrator.results.storage.locations import Place, RemotePath, parse_place
+from podium.orchestrator.results.storage.printable_text import one_line
+from podium.orchestrator.study.study import Study as ResolvedStudy
 from podium.stop_signals import Interrupted, Stopped, StopSignals
 from podium.terminal.run_messages import messages_shown
 
 if TYPE_CHECKING:
-    from orchestrator.run.run_study import Console, RunEnd
-    from orchestrator.scheduling.executor_interface import Executor
-    from orchestrator.scheduling.study_events import Event
-    from orchestrator.scheduling.study_scheduler import StudyScheduler
     from podium.api.results import Results
+    from podium.orchestrator.run.run_study import Console, RunEnd
+    from podium.orchestrator.scheduling.executor_interface import Executor
+    from podium.orchestrator.scheduling.study_events import Event
+    from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
 
 _log = logging.getLogger("podium.run")
 
@@ -72,7 +72,7 @@ def load(
         given = or_shipped(given)
         if isinstance(given, RemotePath) or given.is_dir():
             return _of_results(given, stored_in, overrides)
-    from orchestrator.study_validation.load_study import load_study
+    from podium.orchestrator.study_validation.load_study import load_study
 
     resolved = load_study(given, overrides)
     paths = StudyPaths.in_storage(stored_in or resolved.storage, resolved.name)
@@ -91,8 +91,8 @@ def _of_results(
             "storage and overrides (--set) go with a study file;"
             f" {folder} is a results folder, whose study continues as it is"
         )
-    from orchestrator.results.records.study_snapshot import started_study
-    from orchestrator.study.resolved_study import study_from_resolved
+    from podium.orchestrator.results.records.study_snapshot import started_study
+    from podium.orchestrator.study.resolved_study import study_from_resolved
 
     return Study(resolved=study_from_resolved(started_study(StudyPaths(folder))), folder=folder)
 
@@ -238,7 +238,7 @@ def run_to_end(
             with StopSignals() if handles_signals else nullcontext() as signals:
                 check_writable(study.folder)
 
-                from orchestrator.run.run_study import run_study
+                from podium.orchestrator.run.run_study import run_study
 
                 end = run_study(
                     resolved,
@@ -263,7 +263,7 @@ def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:
     if end.out_of_budget is not None:
         _log.warning(end.out_of_budget)
     if end.progress.failed and not end.interrupted:
-        from analysis.wording import counted
+        from podium.analysis.wording import counted
 
         for failure in end.progress.failures:
             _log.warning("failed: %s", one_line(failure))
@@ -278,7 +278,7 @@ def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:
 def _console(
     signals: StopSignals | None, on_event: "Callable[[Event], object] | None", *, progress: bool
 ) -> "Console":
-    from orchestrator.run.run_study import Console
+    from podium.orchestrator.run.run_study import Console
 
     def watch(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
         from podium.terminal.live_progress import watching
@@ -300,8 +300,8 @@ def _local_executor(study: ResolvedStudy) -> "Callable[[], Executor]":
     def start() -> "Executor":
         import torch
 
-        from orchestrator.executors.in_process import InProcessExecutor
-        from orchestrator.study.resource_demand import most_demand
+        from podium.orchestrator.executors.in_process import InProcessExecutor
+        from podium.orchestrator.study.resource_demand import most_demand
 
         if most_demand(study).gpus and not torch.cuda.is_available():
             _log.info("No GPU is visible here, so trials of this process train on the CPU.")
@@ -314,8 +314,8 @@ def _ray(study: ResolvedStudy, paths: StudyPaths, address: str | None) -> "Calla
     """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
 
     def start() -> "Executor":
-        from orchestrator.executors.ray_tune import RayTuneExecutor
-        from orchestrator.study.resource_demand import most_demand
+        from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+        from podium.orchestrator.study.resource_demand import most_demand
 
         _log.info("Starting Ray ..." if address is None else f"Joining Ray at {address} ...")
         return RayTuneExecutor(
@@ -333,9 +333,9 @@ def _remember_seconds(study: ResolvedStudy, folder: Place, started: datetime) ->
 
     What goes wrong is no error of the run: its results are stored.
     """
-    from orchestrator.planning.image_seconds import add_to_own_table
-    from orchestrator.planning.measured_seconds import measured_seconds
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.planning.image_seconds import add_to_own_table
+    from podium.orchestrator.planning.measured_seconds import measured_seconds
+    from podium.orchestrator.results.trial_files.reader import Reader
 
     try:
         add_to_own_table(measured_seconds(study, Reader(folder), started))

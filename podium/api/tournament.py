@@ -7,30 +7,26 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.report.verdict import headline
-from analysis.scores.protocol_runs import protocols_of
-from analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
-from analysis.scores.study_table import study_table
-from analysis.study_results.recorded_fairness import planned_fairness
-from analysis.study_results.study_results import PERCENT
-from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.standings_record import standing_records, tournament_record
-from analysis.tournament.table_tournament import hold_by_rules
-from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.typed_tables.printed_means import PrintedRanks, printed_ranks
-from analysis.typed_tables.row_filters import parse_condition
-from analysis.typed_tables.score_table import ScoreTable
-from analysis.typed_tables.table_file import (
+from podium.analysis.report.verdict import headline
+from podium.analysis.scores.protocol_runs import protocols_of
+from podium.analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
+from podium.analysis.scores.study_table import study_table
+from podium.analysis.study_results.recorded_fairness import planned_fairness
+from podium.analysis.study_results.study_results import PERCENT
+from podium.analysis.tournament.medals import shared_places
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.standings_record import standing_records, tournament_record
+from podium.analysis.tournament.table_tournament import hold_by_rules
+from podium.analysis.tournament.tournament import Tournament, hold_tournament
+from podium.analysis.typed_tables.printed_means import PrintedRanks, printed_ranks
+from podium.analysis.typed_tables.row_filters import parse_condition
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.typed_tables.table_file import (
     TableFile,
     is_table,
     read_table_file,
     table_of_frame,
 )
-from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
-from orchestrator.results.storage.locations import parse_place
-from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import (
@@ -41,6 +37,10 @@ from podium.arguments.table_argument import (
     conditions,
 )
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.fairness_record import Fairness
+from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
+from podium.orchestrator.results.storage.locations import parse_place
+from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.printing import paragraphs, table_text
 from podium.terminal.tournament_answer import tournament_answer
 
@@ -154,13 +154,16 @@ def rank_table(
     return _held(scores, given.of_table(), metric=scores.score)
 
 
-def rank_study(reader: Reader, score: str | None, where: Conditions) -> Answer:
+def rank_study(
+    reader: Reader, score: str | None, where: Conditions, *, with_baselines: bool = False
+) -> Answer:
     """Rank the losses of a study.
 
     Args:
         reader: reader of its results folder.
         score: name of a stored test score; None means the declared one.
         where: conditions on cells.
+        with_baselines: whether baselines compete too.
 
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
@@ -184,6 +187,7 @@ def rank_study(reader: Reader, score: str | None, where: Conditions) -> Answer:
         named=named,
         where=where,
         protocols=protocols_of(study),
+        with_baselines=with_baselines,
     )
     if late := chosen_late(chosen, declared):
         table = replace(table, warnings=(late, *table.warnings))

@@ -2,13 +2,13 @@
 
 import polars as pl
 
-from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exists
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import exists
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.trials_text import HYPERPARAMETER, WHICH, shown_names
 
 _OUTCOME = ("state", "epochs_run", "objective")

@@ -3,7 +3,7 @@
 import yaml
 
 from podium.errors import PodiumError
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 
 def assignment(text: str) -> tuple[str, HyperparameterValue]:

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TypeVar
 
-from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
-from trainables.errors import did_you_mean
+from podium.orchestrator.results.storage.locations import Place
+from podium.trainables.errors import did_you_mean
 
 _FOLDER = Path(__file__).parents[1] / "studies"
 _KINDS = {"shipped studies": "*.yaml", "shipped tables": "*.csv"}

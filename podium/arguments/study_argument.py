@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from orchestrator.results.storage.locations import Place, RemotePath, parse_place
 from podium.arguments.shipped_files import or_shipped
 from podium.errors import PodiumError
+from podium.orchestrator.results.storage.locations import Place, RemotePath, parse_place
 
 # Typer takes no union of types, and would make a path of a URI: `given_place` reads the text.
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
                 f"--storage goes with a study file; {study} is a results folder already"
             )
         return study
-    from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.study_validation.load_study import study_place
+    from podium.orchestrator.results.records.store_paths import StudyPaths
+    from podium.orchestrator.study_validation.load_study import study_place
 
     name, stored_in = study_place(study)
     return StudyPaths.in_storage(storage or stored_in, name).folder

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 import typer
 
-from orchestrator.results.records.tournament_rules import PrimaryTest, Question, TournamentRules
-from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.tournament_rules import (
+    PrimaryTest,
+    Question,
+    TournamentRules,
+)
+from podium.orchestrator.results.storage.locations import Place
 
 if TYPE_CHECKING:
-    from analysis.typed_tables.score_table import ScoreTable
-    from analysis.typed_tables.table_file import TableFile
-    from analysis.typed_tables.table_layout import GivenColumns
+    from podium.analysis.typed_tables.score_table import ScoreTable
+    from podium.analysis.typed_tables.table_file import TableFile
+    from podium.analysis.typed_tables.table_layout import GivenColumns
 
 # Typer takes no union of types: the command line gives names as one text.
 if TYPE_CHECKING:
@@ -93,7 +97,7 @@ class TableOptions:
                 names.
             CorruptFileError: a file is not what its name says.
         """
-        from analysis.typed_tables.score_table import read_table
+        from podium.analysis.typed_tables.score_table import read_table
 
         columns = self.columns()
         return read_table(
@@ -109,7 +113,7 @@ class TableOptions:
 
     def columns(self) -> "GivenColumns":
         """What is said of the columns."""
-        from analysis.typed_tables.table_layout import GivenColumns
+        from podium.analysis.typed_tables.table_layout import GivenColumns
 
         return GivenColumns(
             by=None if self.by is None else names_given(self.by, "by"),

@@ -7,10 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.results.records.artifact_files import file_of_fold, model_files
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.local_copies import local_copy
-from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import (
     DEFAULT_STORAGE,
     GivenPlace,
@@ -19,6 +15,10 @@ from podium.arguments.study_argument import (
     results_folder,
 )
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.artifact_files import file_of_fold, model_files
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.local_copies import local_copy
+from podium.orchestrator.results.storage.locations import Place
 
 TrialId = Annotated[
     str,
@@ -82,7 +82,7 @@ class InStudies:
         """
         if self.study is not None:
             return [results_folder(self.study, self.storage)]
-        from orchestrator.results.storage.files import exists, list_studies
+        from podium.orchestrator.results.storage.files import exists, list_studies
 
         folders = list_studies(self.storage or DEFAULT_STORAGE)
         return [folder for folder in folders if exists(StudyPaths(folder).study)]
@@ -114,7 +114,7 @@ def _trials_like(beginning: str, folders: Sequence[Place]) -> dict[str, StoredTr
     """Every trial whose id starts so, by id."""
     import polars as pl
 
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.results.trial_files.reader import Reader
 
     found: dict[str, StoredTrial] = {}
     for folder in folders:

@@ -48,7 +48,6 @@ def command(
     continue after a stop, or to read the answer again; a changed loss is compared anew.
     """
     from podium.api.compare import plan_comparison
-    from podium.api.report import report_of_study, results_of
     from podium.api.study import run_to_end
     from podium.arguments.report_targets import ReportTargets
 
@@ -57,6 +56,6 @@ def command(
     say(filled(planned.description, terminal_width()), err=True)
     end = run_to_end(planned.study, local=local)
     say(planned.text)
-    report = report_of_study(results_of(planned.study.folder)).write(ReportTargets())
+    report = planned.report().write(ReportTargets())
     say(f"\nResults: {planned.study.folder}\nReport: {report}")
     return _SOME_FAILED if end.progress.failed else _DONE

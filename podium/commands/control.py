@@ -10,7 +10,7 @@ from podium.arguments.study_argument import OfStudy
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
-    from orchestrator.study.study import Control, Study
+    from podium.orchestrator.study.study import Control, Study
 
 command = typer.Typer(
     help="""Change how a study runs: a run in progress applies it within seconds, later runs too.
@@ -57,7 +57,7 @@ def cancel(
     left out of the ranking. Finished trials are kept; --undo and the same podium run finish the
     search.
     """
-    from orchestrator.run.study_control import searches_named
+    from podium.orchestrator.run.study_control import searches_named
 
     def cancelled(stored: "Study", control: "Control") -> "Control":
         named = searches_named(stored, searches)
@@ -102,10 +102,10 @@ def hours(
 
 def _change(of: OfStudy, change: "Callable[[Study, Control], Control]") -> None:
     """Write what ``change`` makes of a study's control file, and say what is changed."""
-    from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.results.trial_files.reader import Reader
-    from orchestrator.run.study_control import control_text, read_control, write_control
-    from orchestrator.study.resolved_study import study_from_resolved
+    from podium.orchestrator.results.records.store_paths import StudyPaths
+    from podium.orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.run.study_control import control_text, read_control, write_control
+    from podium.orchestrator.study.resolved_study import study_from_resolved
 
     paths = StudyPaths(of.folder)
     stored = study_from_resolved(Reader(paths.folder).study())

@@ -9,8 +9,13 @@ import typer
 
 from podium.commands import datasets_layouts, datasets_text
 from podium.terminal.printing import AsJson, print_json, print_table, say
-from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
-from trainables.dataset_readers.read_images import READERS, read_images
+from podium.trainables.dataset_readers.image_checks import (
+    TINY,
+    ImageCheck,
+    RoleCheck,
+    check_images,
+)
+from podium.trainables.dataset_readers.read_images import READERS, read_images
 
 _NUM_SHOWN = 20
 _BROKEN = 2

@@ -9,8 +9,8 @@ import typer
 from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.terminal.printing import say
-from trainables.dataset_interface.layout_distances import layout_distances
-from trainables.file_caches.atomic_file import whole_file
+from podium.trainables.dataset_interface.layout_distances import layout_distances
+from podium.trainables.file_caches.atomic_file import whole_file
 
 
 def command(

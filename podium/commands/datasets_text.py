@@ -11,9 +11,9 @@ from podium.arguments.key_value_argument import assignment
 from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.terminal.printing import say
-from trainables.dataset_interface.class_text import write_class_text
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.dataset_interface.class_text import write_class_text
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import OfStudy
 from podium.errors import PodiumError
+from podium.orchestrator.results.storage.locations import Place
 from podium.terminal.printing import say
 
 command = typer.Typer(
@@ -39,10 +39,10 @@ def optuna(
 
     Example: podium export optuna STUDY --output journal.log
     """
-    from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.results_tools.optuna_journal import append_searches
-    from orchestrator.run.study_code import keep_recorded_files
-    from trainables.importable_code import importing_nothing
+    from podium.orchestrator.results.records.store_paths import StudyPaths
+    from podium.orchestrator.results_tools.optuna_journal import append_searches
+    from podium.orchestrator.run.study_code import keep_recorded_files
+    from podium.trainables.importable_code import importing_nothing
 
     folder = study.folder
     if output.is_dir():
@@ -66,7 +66,7 @@ def tensorboard(study: OfStudy, output: _Folder) -> None:
 
     Each call adds new runs to the folder, which may be open elsewhere meanwhile.
     """
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.results.trial_files.reader import Reader
     from podium.tensorboard_runs import write_runs
 
     folder = _source_of_folder(study, output)
@@ -84,8 +84,8 @@ def tables(
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of Parquet.")] = False,
 ) -> None:
     """Write the long tables as Parquet or CSV files, all of them again with each call."""
-    from analysis.scores.flat_tables import write_tables
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.analysis.scores.flat_tables import write_tables
+    from podium.orchestrator.results.trial_files.reader import Reader
 
     folder = _source_of_folder(study, output)
     files = write_tables(Reader(folder), output, "csv" if as_csv else "parquet")

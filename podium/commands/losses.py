@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.study.composed_facts import LossFacts
-from orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.composed_facts import LossFacts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.search_spaces.parameters import Choice, Int, Real
+from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.terminal.printing import AsJson, print_json, print_table, say
-from search_spaces.parameters import Choice, Int, Real
-from search_spaces.training_parameters import TRAINING_SPACES
-from trainables.loss_files import read_files
-from trainables.registry import names, summary
-from trainables.settings.legal_ranges import Parameter
+from podium.trainables.loss_files import read_files
+from podium.trainables.registry import names, summary
+from podium.trainables.settings.legal_ranges import Parameter
 
 _WIDTH = 80
 _COLUMNS = ("parameter", "tried", "default", "legal", "source")

@@ -10,7 +10,7 @@ from podium.stop_signals import INTERRUPTED
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
-    from orchestrator.results.storage.locations import Place
+    from podium.orchestrator.results.storage.locations import Place
 
 _DONE, _SOME_FAILED = 0, 1
 
@@ -82,7 +82,7 @@ def command(
 
 def _answer(folder: "Place") -> None:
     """Say who leads, and where the report is, which says the same of the same results."""
-    from analysis.report.verdict import answer_headline
+    from podium.analysis.report.verdict import answer_headline
     from podium.api.report import report_of_study, results_of
     from podium.arguments.report_targets import ReportTargets
     from podium.terminal.leaders_text import leaders_text

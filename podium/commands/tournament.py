@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.typed_tables.table_file import is_table
+from podium.analysis.typed_tables.table_file import is_table
 from podium.api.answer import print_answer
 from podium.api.results import Results
 from podium.api.tournament import rank_table
@@ -30,6 +30,13 @@ def command(
     table: TableOptions,
     rules: GivenRules,
     storage: StorageFolder = None,
+    with_baselines: Annotated[
+        bool,
+        typer.Option(
+            "--with-baselines",
+            help="Of a study: rank the untrained network and its untouched features too.",
+        ),
+    ] = False,
     form: Form,
 ) -> None:
     """Rank losses within blocks (data set x backbone x dimension) and test the differences.
@@ -44,12 +51,15 @@ def command(
     """
     place = or_shipped(source)
     if is_table(place):
-        if storage is not None:
-            raise PodiumError(f"--storage goes with a study; {place} is a table")
+        of_study = {"--storage": storage is not None, "--with-baselines": with_baselines}
+        for option in (name for name, is_given in of_study.items() if is_given):
+            raise PodiumError(f"{option} goes with a study; {place} is a table")
         answer = rank_table(place, table, rules, tell=say_reading)
     else:
         table.refuse_with_study(place, taken=("where", "score"))
         rules.refuse("studies have declared their rules")
         study = Results(results_folder(place, storage))
-        answer = study.tournament(score=table.score, where=table.where or ())
+        answer = study.tournament(
+            score=table.score, where=table.where or (), with_baselines=with_baselines
+        )
     print_answer(answer, form)

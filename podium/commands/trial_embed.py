@@ -54,8 +54,8 @@ def command(
     if output.suffix not in _SUFFIXES:
         raise PodiumError(f"--output must end in {' or '.join(_SUFFIXES)}; got {output}")
     refuse_existing(output)
-    from trainables.file_caches.image_files import images_below
-    from trainables.saved_models.trained_model import load_model
+    from podium.trainables.file_caches.image_files import images_below
+    from podium.trainables.saved_models.trained_model import load_model
 
     images = images_below(folder)
     file = Path(trial)
@@ -70,7 +70,7 @@ def command(
 
 
 def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.float32]") -> None:
-    from orchestrator.results.storage.local_files import writing
+    from podium.orchestrator.results.storage.local_files import writing
 
     if output.suffix == ".npz":
         import numpy as np

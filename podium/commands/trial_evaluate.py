@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.records.artifact_files import embedding_files, model_files
-from orchestrator.results.storage.local_copies import local_copy
 from podium.arguments.trial_argument import (
     InStudies,
     StoredTrial,
@@ -20,12 +18,14 @@ from podium.arguments.trial_argument import (
     why_nothing_kept,
 )
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.artifact_files import embedding_files, model_files
+from podium.orchestrator.results.storage.local_copies import local_copy
 from podium.terminal.printing import Form, print_table, say
-from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
+from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 
 if TYPE_CHECKING:
     from podium.kept_files.embeddings_file import EmbeddingsFile
-    from trainables.dataset_interface.dataset import Dataset
+    from podium.trainables.dataset_interface.dataset import Dataset
 
 _KS_OF_FILES = (1, 10, 100, 1000)
 _COLUMNS = ("metric", "k", "value", "queries", "gallery")
@@ -102,8 +102,8 @@ def command(
         return
     if within != InStudies():
         raise PodiumError("--study and --storage go with a trial, not with a file")
-    from trainables.saved_models.embedding_rows import read_rows
-    from trainables.saved_models.stored_scores import scores_of_classes
+    from podium.trainables.saved_models.embedding_rows import read_rows
+    from podium.trainables.saved_models.stored_scores import scores_of_classes
 
     found = read_rows(Path(trial), labels, strict=asked.strict)
     scores = scores_of_classes(found, asked.metrics or ("recall",), asked.ks or _KS_OF_FILES)
@@ -111,13 +111,13 @@ def command(
 
 
 def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, object]]:
-    from trainables.saved_models.stored_scores import known_metrics, stored_scores
+    from podium.trainables.saved_models.stored_scores import known_metrics, stored_scores
 
     settings = TrialSettings.from_dict(json.loads(trial.row["settings"]))
 
     @cache
     def dataset() -> "Dataset":
-        from trainables.dataset_interface.load_dataset import load_dataset
+        from podium.trainables.dataset_interface.load_dataset import load_dataset
 
         return load_dataset(settings.dataset, settings.cache_folder)
 
@@ -153,8 +153,8 @@ def _embeddings(
     for _, file in sorted(files.items()):
         yield read_embeddings(local_copy(file))
     for fold in sorted(models.keys() - files.keys()):
-        from trainables.saved_models.trained_model import load_model
-        from trainables.trial.fold_artifacts import embeddings_of_test
+        from podium.trainables.saved_models.trained_model import load_model
+        from podium.trainables.trial.fold_artifacts import embeddings_of_test
 
         say(f"No embeddings of fold {fold}: its weights compute them again.", err=True)
         # Code that a study names was trusted already when it trained.

@@ -16,7 +16,7 @@ from podium.arguments.trial_argument import (
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
-    from trainables.saved_models.model_file import ModelFile
+    from podium.trainables.saved_models.model_file import ModelFile
 
 
 def command(
@@ -32,8 +32,8 @@ def command(
 
     Example: podium trial export 3f2a --output weights.safetensors
     """
-    from orchestrator.results.storage.files import put
-    from trainables.saved_models.model_file import read_model
+    from podium.orchestrator.results.storage.files import put
+    from podium.trainables.saved_models.model_file import read_model
 
     refuse_existing(output)
     source = model_of_fold(stored_trial(trial, within.folders()), fold)

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.foreign_code import changed_code
 from podium.arguments.trial_argument import InStudies, StoredTrial, TrialId, stored_trial
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.foreign_code import changed_code
 from podium.terminal.printing import say
 from podium.terminal.training_progress import run_and_print
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import EpochReport
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import EpochReport
 
 _SAME, _DIFFERENT = 0, 1
 _COMPARED = {"val": "validation scores", "train": "scores of training"}
@@ -45,7 +45,7 @@ def command(
     if settings.protocol.leaks:
         say("test_tuned: the validation scores below are of test classes.")
     if trust_code:
-        from orchestrator.run.study_code import keep_recorded_files
+        from podium.orchestrator.run.study_code import keep_recorded_files
 
         keep_recorded_files(StudyPaths(trial.folder))
     changes = changed_code(settings.code)
@@ -76,7 +76,7 @@ def _scores(trial: StoredTrial, role: str) -> Mapping[Any, float]:
     """Stored scores of one role by fold, epoch, metric and K."""
     import polars as pl
 
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.results.trial_files.reader import Reader
 
     is_wanted = (pl.col("trial_id") == trial.trial_id) & (pl.col("role") == role)
     scores = Reader(trial.folder).scores().filter(is_wanted)

@@ -7,28 +7,30 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.study.defaults import (
+from podium.api.compare import try_own_loss
+from podium.arguments.key_value_argument import assignment
+from podium.errors import PodiumError
+from podium.orchestrator.study.defaults import (
     default_image_size,
     default_recipe,
     default_weights,
 )
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.unused_settings import (
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.unused_settings import (
     is_start_epoch,
     start_epoch_problem,
     why_unused,
     why_unused_training,
 )
-from podium.arguments.key_value_argument import assignment
-from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
-from trainables.loss_files import read_files
-from trainables.recipes import loss_values, training_for
-from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
-from trainables.settings.trial_settings import (
-    UNTRAINED,
+from podium.trainables.loss_files import read_files
+from podium.trainables.recipes import loss_values, training_for
+from podium.trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
+from podium.trainables.settings.trial_settings import (
+    BASELINES,
+    FEATURES,
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
@@ -91,7 +93,7 @@ class TrialByHand:
                 own[name] = _as_field_type(name, value)
         data, loss = DatasetSettings(name=self.dataset, options=options), self.loss
         recipe = self.recipe or default_recipe([data])
-        of_loss = {} if loss == UNTRAINED else loss_values(recipe, loss, dataset=self.dataset)
+        of_loss = {} if loss in BASELINES else loss_values(recipe, loss, dataset=self.dataset)
         settings = TrialSettings(
             dataset=data,
             protocol=ProtocolSettings(kind="fixed", val_fraction=self.val_fraction),
@@ -99,7 +101,7 @@ class TrialByHand:
             backbone=BackboneSettings(
                 name=self.backbone, weights=self.weights or default_weights(self.backbone)
             ),
-            embedding_dim=self.embedding_dim,
+            embedding_dim=None if loss == FEATURES else self.embedding_dim,
             loss=str(parse_loss(loss)),
             hyperparameters={**of_loss, **own},
             training=training_for(recipe, dataset=self.dataset, backbone=self.backbone),
@@ -114,7 +116,9 @@ class TrialByHand:
 def command(given: TrialByHand) -> None:
     """Train one configuration by hand and print its scores. Nothing is stored."""
     read_files(given.loss, Path.cwd())
-    for _ in run_and_print(given.settings()):
+    settings = given.settings()
+    try_own_loss(settings.loss, settings.hyperparameters)
+    for _ in run_and_print(settings):
         pass
 
 
@@ -125,7 +129,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
         PodiumError: names the first of them, and why.
     """
     loss = settings.loss
-    if loss == UNTRAINED:
+    if loss in BASELINES:
         return
     training = settings.training.with_values(settings.hyperparameters)
     config = {**facts_of(loss).defaults, **settings.hyperparameters}

@@ -47,8 +47,8 @@ def command(
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """
-    from orchestrator.results.records.journal import read_retried
-    from orchestrator.results.records.store_paths import StudyPaths
+    from podium.orchestrator.results.records.journal import read_retried
+    from podium.orchestrator.results.records.store_paths import StudyPaths
 
     if failed and (sort is not None or top is not None):
         raise PodiumError("--sort and --top go with the list of trials, not with --failed")

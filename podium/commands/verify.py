@@ -17,8 +17,8 @@ def command(study: OfStudy, as_json: AsJson = False) -> int:
     with 0 if there are no problems, with 2 if there are, a line each; notes say what was not
     checked.
     """
-    from analysis.wording import counted
-    from orchestrator.verify.verify_store import verify_store
+    from podium.analysis.wording import counted
+    from podium.orchestrator.verify.verify_store import verify_store
 
     folder = study.folder
     found = verify_store(folder, tell=_ThrottledLines())

@@ -4,17 +4,19 @@ All numbers are those of the study's tournament; nothing is tested here that it 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import t_interval
-from analysis.estimates.t_test_power import pairs_needed
-from analysis.report.verdict import failed_sentence, gain_sentences
-from analysis.study_results.study_results import StudyResults
-from analysis.tournament.primary_test_text import needed_text
-from analysis.tournament.tournament import Tournament
-from analysis.wording import (
+from podium.analysis.estimates.confidence_intervals import t_interval
+from podium.analysis.estimates.t_test_power import pairs_needed
+from podium.analysis.page.html_page import Fact, Page
+from podium.analysis.page.tables import Column, table
+from podium.analysis.report.verdict import failed_sentence, gain_sentences
+from podium.analysis.study_results.study_results import StudyResults
+from podium.analysis.tournament.primary_test_text import needed_text
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.wording import (
     counted,
     listed,
     number,
@@ -24,6 +26,8 @@ from analysis.wording import (
 )
 from podium.terminal.fitting_table import terminal_width, whole_table
 from podium.terminal.printing import paragraphs
+
+_MOST_FACTS = 3  # differences in large figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,42 @@ def answer_text(
     return paragraphs(parts, terminal_width())
 
 
+def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Against]) -> Page:
+    """The study's report with a first screen about the loss: what is known, and each difference.
+
+    Args:
+        page: the report, whose first screen is about whoever leads.
+        results: results of the study.
+        loss: name of the loss in the tournament.
+        against: its differences, from `differences_of`.
+    """
+    held, score = results.tournament, results.ranked_by.label
+    assert page.summary is not None, "the page of a study has one"
+    if held is None or not against:
+        return page
+    series = {one.name: one for one in page.series}
+    leaders = table(
+        against,
+        (
+            Column.named("Loss", "opponent", series),
+            Column.signed(f"Points of {score}", "difference", 1),
+            Column.interval("95 % interval", "low", "high", 1),
+            Column.text("Ahead in", _ahead, order="num_wins", is_number=True),
+            Column.p_value("p", "p", best="is_different"),
+        ),
+        name="against",
+        caption=f"{loss} minus each other loss, over {held.units.counted}",
+    )
+    facts = tuple(
+        Fact(value=signed(one.difference, 1), label=f"points of {score}: minus {one.opponent}")
+        for one in against[:_MOST_FACTS]
+    )
+    verdict = " ".join(_known(held, loss, against))
+    return replace(
+        page, summary=replace(page.summary, verdict=verdict, facts=facts, leaderboard=leaders)
+    )
+
+
 def _needed(gaps: Sequence[float]) -> int | None:
     values = pl.Series(gaps, dtype=pl.Float64)
     mean, std = values.mean(), values.std()
@@ -131,7 +171,7 @@ def _table(loss: str, against: Sequence[Against], score: str) -> str:
             minus: one.opponent,
             f"points of {score}": signed(one.difference, 1),
             "95 % interval": range_of(one.low, one.high, 1),
-            "ahead in": f"{one.num_wins} of {one.num_units}",
+            "ahead in": _ahead(one),
         }
         for one in against
     ]
@@ -148,13 +188,26 @@ def _verdict(
     if not against:
         yield f"{loss} has no tested winner and is not ranked."
         return
-    yield f"{_rank(held, loss)} {' '.join(_significant(held, against))}"
+    known = " ".join(_known(held, loss, against))
     unsure = [one for one in against if not one.is_different]
-    if not unsure:
-        if stronger:
-            yield f"These are short trainings. A stronger comparison: {stronger}"
+    if unsure:
+        yield f"{known} {_how_to_decide(held, unsure, stronger)}"
         return
-    yield f"{_undecided(held, unsure)} {_how_to_decide(held, unsure, stronger)}"
+    yield known
+    if stronger:
+        yield f"These are short trainings. A stronger comparison: {stronger}"
+
+
+def _ahead(one: Against) -> str:
+    return f"{one.num_wins} of {one.num_units}"
+
+
+def _known(held: Tournament, loss: str, against: Sequence[Against]) -> Iterator[str]:
+    """Its rank, from which others it differs significantly, and from which it does not."""
+    yield _rank(held, loss)
+    yield from _significant(held, against)
+    if unsure := [one.opponent for one in against if not one.is_different]:
+        yield f"It cannot be separated from {listed(unsure)} by {held.units.counted}."
 
 
 def _rank(held: Tournament, loss: str) -> str:
@@ -174,11 +227,6 @@ def _significant(held: Tournament, against: Sequence[Against]) -> Iterator[str]:
         ]
         if named:
             yield f"It is significantly {word} than {listed(named)}."
-
-
-def _undecided(held: Tournament, unsure: Sequence[Against]) -> str:
-    names = listed([one.opponent for one in unsure])
-    return f"It cannot be separated from {names} by {held.units.counted}."
 
 
 def _how_to_decide(held: Tournament, unsure: Sequence[Against], stronger: str | None) -> str:

@@ -15,15 +15,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
-from orchestrator.results.records.tournament_rules import PrimaryTest
-from orchestrator.study.dataset_facts import dataset_facts
+from podium.analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
 from podium.errors import PodiumError
-from trainables.dataset_interface.class_splits import fitting_val_fraction, refuse_too_few_classes
-from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.loss_files import files_of
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.trial_settings import DatasetSettings
+from podium.orchestrator.results.records.tournament_rules import PrimaryTest
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.trainables.dataset_interface.class_splits import (
+    fitting_val_fraction,
+    refuse_too_few_classes,
+)
+from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.loss_files import files_of
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 OPPONENTS = ("multi_similarity", "proxy_anchor", "contrastive")
 """A strong loss on pairs, a strong one with proxies, and the classic."""

@@ -7,27 +7,31 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.records.runs import StartedTrial, read_runs, wall_seconds_of
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exists, read_record, stored_files
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.stored_studies import (
+from podium.errors import StudyError
+from podium.orchestrator.results.records.metric_columns import short_label
+from podium.orchestrator.results.records.runs import StartedTrial, read_runs, wall_seconds_of
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import exists, read_record, stored_files
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.stored_studies import (
     State,
     ended_state,
     planned_trials,
     running_owner,
 )
-from orchestrator.run.study_control import control_text, parsed_control, search_names
-from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress, budget_uses
-from orchestrator.study.blocks import most_finals, searches
-from orchestrator.study.budget import trials_per_search
-from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Control
-from orchestrator.trials.failure_causes import FailureTally
-from orchestrator.worker.trial_log import epoch_scores
-from podium.errors import StudyError
+from podium.orchestrator.run.study_control import control_text, parsed_control, search_names
+from podium.orchestrator.scheduling.study_progress import (
+    SearchProgress,
+    StudyProgress,
+    budget_uses,
+)
+from podium.orchestrator.study.blocks import most_finals, searches
+from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.orchestrator.study.study import Control
+from podium.orchestrator.trials.failure_causes import FailureTally
+from podium.orchestrator.worker.trial_log import epoch_scores
 
 ENDED: tuple[State, ...] = ("complete", "some failed")
 """States of a study of which nothing is left to run."""
@@ -204,9 +208,8 @@ class FollowedStudy:
         """Curves of the trials that ended last; of those that are new the scores are read."""
         trained = self._rows.filter(pl.col("stage") != "baseline", pl.col("same_as").is_null())
         last, known = trained.head(_NUM_ENDED_CURVES).to_dicts(), self._ended_curves
-        new = [row["trial_id"] for row in last if row["trial_id"] not in known]
-        rows = self._reader.rows_of(new, ["trial_id", "scores"]).iter_rows() if new else ()
-        scores = dict(rows)
+        new = {row["trial_id"]: row["search"] for row in last if row["trial_id"] not in known}
+        scores = dict(self._reader.decisive_scores(new).iter_rows()) if new else {}
         wanted = ("val", self._reader.objective, self._study.ks[0])
         self._ended_curves = {
             row["trial_id"]: known.get(row["trial_id"])

@@ -13,12 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from orchestrator.redaction import redacted
-from orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from orchestrator.results.storage.files import read_bytes, read_record
-from orchestrator.results.storage.locations import Place, RemotePath
 from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.storage.files import read_bytes, read_record
+from podium.orchestrator.results.storage.locations import Place, RemotePath
 from podium.terminal.live_progress import progress_line
 
 _HOST = "127.0.0.1"
@@ -150,7 +150,7 @@ class _Answers(BaseHTTPRequestHandler):
 def live_page() -> tuple[bytes, str]:
     """The page as one file, and its Content-Security-Policy: its own script runs alone."""
     ours = resources.files("podium.live") / "templates"
-    style = (resources.files("analysis.page") / "templates" / "page.css").read_text("utf-8")
+    style = (resources.files("podium.analysis.page") / "templates" / "page.css").read_text("utf-8")
     style += (ours / "live.css").read_text("utf-8")
     script = (ours / "live.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

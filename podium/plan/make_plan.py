@@ -4,18 +4,18 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from orchestrator.planning.image_seconds import Source, Table, known_tables
-from orchestrator.planning.study_plan import StudyPlan, plan
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exists
-from orchestrator.results.storage.locations import Place
-from orchestrator.study.study import Study
 from podium.errors import PodiumError
+from podium.orchestrator.planning.image_seconds import Source, Table, known_tables
+from podium.orchestrator.planning.study_plan import StudyPlan, plan
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import exists
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.study.study import Study
 from podium.plan.plan_text import search_rows
 from podium.plan.primary_test import smallest_adjusted_p
 from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import block_records
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 
 def planned_counts(study: Study, paths: StudyPaths) -> StudyPlan:
@@ -64,8 +64,8 @@ def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> d
 
 def _own_seconds(study: Study, folder: Place) -> Table:
     """What images took the study so far; no other plan needs polars."""
-    from orchestrator.planning.measured_seconds import measured_seconds
-    from orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.planning.measured_seconds import measured_seconds
+    from podium.orchestrator.results.trial_files.reader import Reader
 
     return measured_seconds(study, Reader(folder))
 
@@ -74,9 +74,9 @@ def refusal_of(study: Study, paths: StudyPaths) -> str | None:
     """Why podium run would refuse the results folder, or code or data as they are; None if not."""
     if not exists(paths.study):
         return None
-    from orchestrator.results.records.study_snapshot import check_readable
-    from orchestrator.run.snapshot_study import load_datasets
-    from orchestrator.run.study_code import refuse_changed_code, with_recorded_code
+    from podium.orchestrator.results.records.study_snapshot import check_readable
+    from podium.orchestrator.run.snapshot_study import load_datasets
+    from podium.orchestrator.run.study_code import refuse_changed_code, with_recorded_code
 
     try:
         check_readable(paths, study.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.planning.study_plan import StudyPlan
+from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.plan.primary_test import planned_units
 from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import block_rows, training_details

@@ -3,12 +3,13 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from analysis.estimates.design_analysis import least_significant_difference
-from analysis.wording import counted
-from orchestrator.planning.populations import why_search_alone
-from orchestrator.planning.study_plan import StudyPlan
-from orchestrator.results.records.expected_values import Expected
-from orchestrator.results.records.fairness_record import summarise_differences
+from podium.analysis.estimates.design_analysis import least_significant_difference
+from podium.analysis.wording import counted
+from podium.orchestrator.planning.block_plan import few_batches
+from podium.orchestrator.planning.populations import why_search_alone
+from podium.orchestrator.planning.study_plan import StudyPlan
+from podium.orchestrator.results.records.expected_values import Expected
+from podium.orchestrator.results.records.fairness_record import summarise_differences
 from podium.plan.plan_details import detail_notes, detail_tables, points
 from podium.plan.primary_test import verdict_line
 from podium.plan.statistical_power import StudyPower
@@ -113,6 +114,7 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing
+    yield from few_batches(planned.study)
     leaking = [item.label for item in planned.study.protocols if item.leaks]
     if leaking:
         yield (

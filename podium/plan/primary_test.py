@@ -1,10 +1,10 @@
 """The primary test of a study, and whether any difference can be significant by it."""
 
-from analysis.hypothesis_tests.pairwise_comparisons import smallest_p
-from analysis.tournament.block_groups import block_groups
-from analysis.tournament.primary_test_text import needed_text
-from analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
-from orchestrator.planning.study_plan import StudyPlan
+from podium.analysis.hypothesis_tests.pairwise_comparisons import smallest_p
+from podium.analysis.tournament.block_groups import block_groups
+from podium.analysis.tournament.primary_test_text import needed_text
+from podium.analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
+from podium.orchestrator.planning.study_plan import StudyPlan
 
 
 def verdict_line(planned: StudyPlan) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from analysis.estimates.design_analysis import (
+from podium.analysis.estimates.design_analysis import (
     chance_of_better,
     classes_needed,
     least_significant_difference,
@@ -15,9 +15,9 @@ from analysis.estimates.design_analysis import (
     recall_error,
     selection_noise,
 )
-from analysis.estimates.t_test_power import detectable_difference, pairs_needed
-from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
+from podium.analysis.estimates.t_test_power import detectable_difference, pairs_needed
 from podium.errors import PodiumError
+from podium.orchestrator.planning.study_plan import DatasetPlan, StudyPlan
 from podium.plan.primary_test import planned_units
 
 

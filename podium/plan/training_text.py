@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from orchestrator.planning.block_plan import BlockPlan
-from orchestrator.planning.study_plan import StudyPlan
-from orchestrator.study.defaults import recipe_note
-from trainables.registry import literals
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.orchestrator.planning.block_plan import BlockPlan
+from podium.orchestrator.planning.study_plan import StudyPlan
+from podium.orchestrator.study.defaults import recipe_note
+from podium.trainables.registry import literals
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 # Shown of every training; other settings only where blocks differ in them.
 _ALWAYS = ("batch_size", "epochs", "learning_rate", "step_epochs")

@@ -95,6 +95,9 @@ class StopSignals:
         is_of_user = isinstance(error, PodiumError) and not isinstance(error, ValueError)
         if self._has_raised and error is not None and not is_of_user:
             raise Stopped from error
+        # Whoever ends podium may end its Ray before it, as a batch system does.
+        if self._is_stopping and isinstance(error, PodiumError) and error.exit_code == INTERRUPTED:
+            raise Stopped from error
 
     @contextmanager
     def stopping(self, stop: Callable[[], object]) -> Iterator[None]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.scores.cross_validation import CLASS_MEANING, CrossValidation
-from analysis.wording import in_percent
+from podium.analysis.scores.cross_validation import CLASS_MEANING, CrossValidation
+from podium.analysis.wording import in_percent
 from podium.terminal.printing import paragraphs, rounded, table_text
 
 _PERCENT = 100

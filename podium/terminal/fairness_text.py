@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.results.records.fairness_record import Disparity, Fairness
+from podium.orchestrator.results.records.fairness_record import Disparity, Fairness
 
 _WIDTH = "searched_hyperparameters"
 

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Collection, Sequence
 
-from analysis.wording import MOST_NAMED, listed
+from podium.analysis.wording import MOST_NAMED, listed
 from podium.terminal.printing import Row, aligned, cell_text, filled, is_numeric
 
 _DEFAULT_WIDTH = 80

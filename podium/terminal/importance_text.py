@@ -1,6 +1,6 @@
 """The text of ``podium importance``: a table, what it says of each loss, and what it means."""
 
-from analysis.hyperparameters.findings_text import (
+from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     compared_by,
@@ -8,7 +8,7 @@ from analysis.hyperparameters.findings_text import (
     importance_verdict,
     loss_sentences,
 )
-from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from podium.analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from podium.terminal.printing import paragraphs, rounded, table_text
 
 _WIDTH = 99

@@ -1,7 +1,7 @@
 """What a run ends with: the first three of the leaderboard, and the verdict."""
 
-from analysis.tournament.tournament import Tournament
-from analysis.wording import number
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.wording import number
 from podium.terminal.fitting_table import terminal_width, whole_table
 from podium.terminal.printing import filled
 

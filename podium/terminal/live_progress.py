@@ -13,8 +13,8 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from orchestrator.results.storage.printable_text import one_line
-from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from podium.orchestrator.results.storage.printable_text import one_line
+from podium.orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from podium.terminal.fitting_table import fitting_table
 from podium.terminal.printing import Row
 

@@ -21,7 +21,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.storage.printable_text import json_visible, visible
+from podium.orchestrator.results.storage.printable_text import json_visible, visible
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Row = Mapping[str, object]

@@ -1,14 +1,11 @@
 """The text of ``podium protocols`` on a study: sentences first, then tables."""
 
-from analysis.protocols.findings_text import (
-    missing_statistics,
-    protocol_sentences,
-)
-from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.protocol_tables import Entry, Figure, ProtocolTable, protocol_tables
-from analysis.protocols.selected_configs import protocol_headline
-from analysis.scores.protocol_runs import Protocol
-from analysis.wording import MISSING, counted
+from podium.analysis.page.tables import Cell, Table
+from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
+from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_tables import protocol_tables
+from podium.analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.wording import counted
 from podium.terminal.printing import aligned, filled, paragraphs
 
 _WIDTH = 99  # columns of the widest line, unless protocols have long names
@@ -27,7 +24,7 @@ def study_text(study: ProtocolStudy) -> str:
         *filter(None, [protocol_headline(study)]),
         *protocol_sentences(study),
         *(
-            f"{filled(table.caption, _WIDTH)}\n{_aligned(table)}"
+            f"{filled(table.caption.removesuffix('.'), _WIDTH)}\n{_aligned(table)}"
             for table in protocol_tables(study)
         ),
     ]
@@ -38,32 +35,27 @@ def study_text(study: ProtocolStudy) -> str:
     return paragraphs([*parts, _MEANING], _WIDTH)
 
 
-def _aligned(table: ProtocolTable) -> str:
-    heads = [f"{head[0].lower()}{head[1:]}" for head in table.heads]
-    return aligned([heads, *([*map(entry_text, row)] for row in table.rows)], table.are_numbers)
+def _aligned(table: Table) -> str:
+    heads = [f"{it.label[0].lower()}{it.label[1:]}" for it in table.columns]
+    rows = ([*map(cell_text, row)] for row in table.rows)
+    return aligned([heads, *rows], [column.is_number for column in table.columns])
 
 
-def entry_text(entry: Entry) -> str:
-    """The text of a protocol, a number with its interval, a text, or of a missing value."""
-    match entry:
-        case Protocol(shown=shown):
-            return shown
-        case Figure(text=text, margin=margin) if margin:
-            return f"{text} ± {margin}"
-        case Figure(text=text, interval=interval):
-            return f"{text} ({interval})" if interval else text
-        case _:
-            return MISSING if entry is None else entry
+def cell_text(cell: Cell) -> str:
+    """The text of a cell with its interval in the same line."""
+    if cell.margin:
+        return f"{cell.text} ± {cell.margin}"
+    return f"{cell.text} ({cell.detail})" if cell.detail else cell.text
 
 
 def _title(study: ProtocolStudy) -> str:
     counts = [
         counted(len(study.protocols), "protocol"),
-        counted(study.design.num_blocks, "block"),
-        counted(study.design.num_losses, "loss", "losses"),
-        f"{counted(study.design.num_repeats, 'repeat')} of each search",
+        counted(study.num_blocks, "block"),
+        counted(study.num_losses, "loss", "losses"),
+        f"{counted(study.num_repeats, 'repeat')} of each search",
     ]
-    if study.design.num_repeats > 1:
-        splits = "share their splits" if study.design.same_splits else "have splits of their own"
+    if study.num_repeats > 1:
+        splits = "share their splits" if study.same_splits else "have splits of their own"
         counts[-1] += f", which {splits}"
     return f"{study.name}: {', '.join(counts)}; {study.metric}"

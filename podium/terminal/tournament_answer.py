@@ -1,11 +1,11 @@
 """What ``podium tournament`` prints."""
 
-from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import tournament_sentences
-from analysis.typed_tables.score_table import ScoreTable
-from orchestrator.results.records.fairness_record import Fairness
+from podium.analysis.tournament.medals import shared_places
+from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.tournament.verdict_text import tournament_sentences
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
 from podium.terminal.printing import paragraphs, rounded, say, table_text
 

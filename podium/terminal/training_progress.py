@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from orchestrator.results.records.metric_columns import metric_word, short_label
+from podium.orchestrator.results.records.metric_columns import metric_word, short_label
 from podium.terminal.printing import say
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import EpochReport, Score, TestReport
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import EpochReport, Score, TestReport
 
 
 def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]:
@@ -15,7 +15,7 @@ def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]
         TrialInputError: the settings are unusable.
         Diverged, Collapsed: the training failed.
     """
-    from trainables.trial.run_trial import run_trial
+    from podium.trainables.trial.run_trial import run_trial
 
     for report in run_trial(settings):
         say(_line(report))

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.results.records.metric_columns import known_test_columns, short_label
-from orchestrator.results.storage.printable_text import one_line
+from podium.orchestrator.results.records.metric_columns import known_test_columns, short_label
+from podium.orchestrator.results.storage.printable_text import one_line
 from podium.terminal.fitting_table import fitted_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from orchestrator.results.records.retried import RetriedFailure
+    from podium.orchestrator.results.records.journal_records import RetriedFailure
 
 HYPERPARAMETER = "hp."
 """How columns of hyperparameters begin."""

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.artifact_files import save_embeddings
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.results.records.artifact_files import save_embeddings
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.stored_embeddings import embeddings_file
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -21,7 +21,7 @@ TRUTH = Truth(
     seeds=1,
 )
 CLASSES, OF_CLASS = 7, 6
-_APART = {"contrastive": 0.9, "margin": 0.4, "untrained": 0.0}
+_APART = {"contrastive": 0.9, "margin": 0.4, "untrained": 0.0, "features": 0.1}
 
 
 def write_browsed_store(folder, *, names=None):
@@ -29,7 +29,7 @@ def write_browsed_store(folder, *, names=None):
     write_store(folder, TRUTH)
     paths = StudyPaths(folder)
     tested = Reader(folder).trials().filter(pl.col("stage") != "search").collect()
-    for row in tested.to_dicts():
+    for row in tested.drop_nulls("embedding_dim").to_dicts():
         block = sorted(str(block.label) for block in TRUTH.blocks).index(row["block"])
         points, labels = points_of(_APART[row["loss"]], seed=10 * block + row["seed_index"])
         file = embeddings_file(points, labels, indices=np.arange(len(labels)) + 100, names=names)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from analysis.page.html_page import render_page
-from analysis.report.report import study_report
-from analysis.report.several_studies import studies_report
-from analysis.study_results.study_results import read_results
+from podium.analysis.page.html_page import render_page
+from podium.analysis.report.report import study_report
+from podium.analysis.report.several_studies import studies_report
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import table_page
 from tests.analysis.synthetic_study import write_store

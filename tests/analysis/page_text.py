@@ -3,11 +3,11 @@
 import html
 import re
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Bullets, Page, Paragraph, Section, render_page
-from analysis.report.report import table_report
-from analysis.report.summary import study_summary
-from analysis.tournament.table_tournament import rank_table
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Bullets, Page, Paragraph, Section, render_page
+from podium.analysis.report.report import table_report
+from podium.analysis.report.summary import study_summary
+from podium.analysis.tournament.table_tournament import rank_table
 
 
 def text_of(page):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.hyperparameters.search_configs import SearchConfigs
-from analysis.hyperparameters.searched_ranges import SearchedRange
-from search_spaces.parameters import Real, Space
+from podium.analysis.hyperparameters.search_configs import SearchConfigs
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator import simulated
 from tests.orchestrator.small_study import STUDY, run_here, with_search
 
@@ -60,7 +60,7 @@ def write_tuned_store(folder, *, trials=20):
 
     def ceiling(settings, fold):
         drawn = noise(settings, fold)
-        margin = settings.hyperparameters["margin"]
+        margin = settings.hyperparameters.get("margin", 0.0)
         return 0.3 + 0.6 * margin + 0.01 * drawn if settings.loss == "contrastive" else drawn
 
     margins = Space({"margin": Real(0.0, 0.9, step=0.1)})

@@ -2,14 +2,13 @@
 
 from datetime import timedelta
 
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_snapshot_files
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study.study import (
+from podium.orchestrator.results.records.journal_records import Ask, Attempt
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study.study import (
     FinalSettings,
     ResourceSettings,
     SearchSettings,
@@ -17,10 +16,15 @@ from orchestrator.study.study import (
     StudyLoss,
     StudyTraining,
 )
+from podium.trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+)
 from tests.analysis.protocol_truth import STARTED_AT, K
 from tests.analysis.synthetic_protocols import study_frames
 from tests.orchestrator.journals import write_records
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+from tests.orchestrator.results.store_rows import PROVENANCE
 
 EPOCHS = 2
 
@@ -56,7 +60,7 @@ def study_file(truth):
 def write_protocol_store(folder, truth, seed=0):
     """Writes the folder and returns it."""
     paths, schema = StudyPaths(folder), trial_schema((K,), {})
-    provenance = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    provenance = {**PROVENANCE, "git_dirty": False}
     study = resolved_dict(study_file(truth))
     write_snapshot_files(
         paths, name="synthetic", study=study, provenance=provenance, schema=schema

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from analysis.scores.protocol_run_checks import checked_runs
+from podium.analysis.scores.protocol_run_checks import checked_runs
 
 PLACE = {"block": "b", "loss": "l", "protocol": "p"}
 

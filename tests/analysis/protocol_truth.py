@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from analysis.scores.protocol_runs import Protocol
+from podium.analysis.scores.protocol_runs import Protocol
 
 METRIC, K, POINT = "recall", 1, 0.01
 QUERIES = 15  # of a class

@@ -66,8 +66,12 @@ class Store:
         """One final run; ``hits`` of 200 test queries, or None for a failed run."""
         self._tested("final", dim, loss, config, hits, default, winner, **place)
 
-    def baseline(self, dim, hits, **place):
-        self._tested("baseline", dim, "untrained", "none", hits, False, False, **place)
+    def baseline(self, dim, hits, *, loss="untrained", **place):
+        self._tested("baseline", dim, loss, "none", hits, False, False, **place)
+
+    def features(self, hits):
+        """Of the blocks of all dimensions."""
+        self.baseline(None, hits, loss="features")
 
     def _tested(
         self,

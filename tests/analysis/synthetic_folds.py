@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.study.study import Search
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.study.study import Search
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 

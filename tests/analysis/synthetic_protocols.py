@@ -6,9 +6,9 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from analysis.protocols.read_protocols import protocol_study
-from analysis.protocols.study_frames import StudyFrames
-from analysis.scores.protocol_runs import class_hits_of, complete_trials
+from podium.analysis.protocols.read_protocols import protocol_study
+from podium.analysis.protocols.study_frames import StudyFrames
+from podium.analysis.scores.protocol_runs import class_hits_of, complete_trials
 from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA, HIT_SCHEMA, SCORE_SCHEMA, TRIAL_SCHEMA
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, STARTED_AT, K
 

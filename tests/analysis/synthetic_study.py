@@ -1,31 +1,33 @@
 """A results store with known truth, through the store's own writer."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
 import pyarrow as pa
 
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
+from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
     read_store,
     read_study,
     write_snapshot_files,
 )
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import put_if_absent
-from orchestrator.results.trial_files.commit_trials import commit_trial, to_table
-from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
-from orchestrator.results.trial_files.parquet_file import encode_many
-from orchestrator.study.fairness import fairness
-from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study.study import Search
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.storage.files import put_if_absent
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial, to_table
+from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from podium.orchestrator.results.trial_files.parquet_file import encode_many
+from podium.orchestrator.study.fairness import fairness
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study.study import Search
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 from tests.orchestrator.journals import write_records
+from tests.orchestrator.results.store_rows import PROVENANCE, VERSIONS
 
 
 def rows(truth: Truth) -> Iterator[dict[str, object]]:
@@ -36,12 +38,18 @@ def rows(truth: Truth) -> Iterator[dict[str, object]]:
             yield from _search_rows(truth, search)
             yield from _final_rows(truth, search)
         baseline = Search(block=block, loss="untrained", protocol="fixed", repeat=0)
-        yield from _baseline_rows(truth, baseline)
+        yield from _baseline_rows(truth, baseline, truth.untrained, truth.seeds)
+    for block in truth.blocks:
+        if block.embedding_dim == truth.embedding_dims[0]:
+            whole = replace(block, embedding_dim=None)
+            baseline = Search(block=whole, loss="features", protocol="fixed", repeat=0)
+            yield from _baseline_rows(truth, baseline, truth.features, 1)
 
 
 def num_rows(truth: Truth) -> int:
     cells = len(truth.blocks) * len(truth.strengths)
-    return cells * (truth.search_trials + 2 * truth.seeds) + len(truth.blocks) * truth.seeds
+    baselines = len(truth.blocks) * truth.seeds + len(truth.scripts)
+    return cells * (truth.search_trials + 2 * truth.seeds) + baselines
 
 
 def _search_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
@@ -91,8 +99,10 @@ def _final_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
             )
 
 
-def _baseline_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
-    for seed_index in range(truth.seeds):
+def _baseline_rows(
+    truth: Truth, search: Search, recall: float, seeds: int
+) -> Iterator[dict[str, object]]:
+    for seed_index in range(seeds):
         yield trial_row(
             truth,
             search,
@@ -101,7 +111,7 @@ def _baseline_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
             config="none",
             state="COMPLETE",
             epochs=0,
-            added=truth.untrained - truth.level(search.block),
+            added=recall - truth.level(search.block),
             seed_index=seed_index,
         )
 
@@ -155,7 +165,7 @@ def _write(
     schema = trial_schema(KS, {"margin": "float"})
     study = resolved_dict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
-    provenance: dict[str, object] = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    provenance: dict[str, object] = {**PROVENANCE, "git_dirty": False}
     provenance["spaces"] = _spaces(truth, study["losses"])
     if truth.dataset == "glyphs":  # of others nothing is known
         provenance["fairness"] = _fairness(truth, renamed)
@@ -190,6 +200,20 @@ def _write_gathered(
         put_if_absent(paths.gathered_trials(search, whole.num_rows, checksum), data)
 
 
+def write_finals(
+    folder: Path,
+    truth: Truth,
+    change: Callable[[dict[str, object]], dict[str, object] | None],
+) -> Path:
+    """The folder of a study whose finals are as ``change`` makes them; None leaves one out."""
+    paths = StudyPaths(write_store(folder, truth, stages=("search", "baseline")))
+    schema = read_store(paths).schema
+    for row in rows(truth):
+        if row["stage"] == "final" and (changed := change(row)):
+            assert commit_trial(paths, schema, changed)
+    return folder
+
+
 def change_snapshot(
     folder: Path,
     *,
@@ -204,7 +228,7 @@ def change_snapshot(
         paths,
         name="synthetic",
         study={**study, "tournament": {**study["tournament"], **rules}},
-        provenance=read_provenance(paths) if provenance is None else provenance,
+        provenance=read_provenance(paths) if provenance is None else {**VERSIONS, **provenance},
         schema=read_store(paths).schema,
     )
     return folder

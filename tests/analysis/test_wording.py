@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.wording import (
+from podium.analysis.wording import (
     counted,
     duration,
     listed,

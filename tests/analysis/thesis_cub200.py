@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.typed_tables.score_table import ScoreTable, read_table
+from podium.analysis.tournament.tournament import Tournament, hold_tournament
+from podium.analysis.typed_tables.score_table import ScoreTable, read_table
 
 DATA = Path(__file__).parent.parent / "data"
 RECALLS = DATA / "thesis_recall_cub200.csv"

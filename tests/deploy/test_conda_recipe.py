@@ -1,5 +1,6 @@
 """The conda recipe says what pyproject.toml says, under the names of conda-forge."""
 
+import importlib.util
 import tomllib
 from pathlib import Path
 
@@ -32,6 +33,11 @@ def test_the_recipe_needs_what_the_package_needs():
     assert others == [conda_line(line) for line in needed]
     assert python == "python >=${{ python_min }}"
     assert RECIPE["requirements"]["host"][-1] == conda_line(PROJECT["build-system"]["requires"][0])
+
+
+def test_what_it_imports_to_try_the_package_is_there():
+    imported = RECIPE["tests"][0]["python"]["imports"]
+    assert [name for name in imported if importlib.util.find_spec(name) is None] == []
 
 
 def test_version_python_command_and_license_are_those_of_the_package():

@@ -18,9 +18,9 @@ import podium
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
+LINKED = ("analysis", "orchestrator", "search_spaces", "trainables")
 STUDIES = sorted((ROOT / "studies").iterdir())
-SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "studies", *PACKAGES)
+SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "studies", "podium", *LINKED)
 DATA = {".yaml", ".csv", ".j2", ".html", ".css", ".js", ".txt", ".typed"}
 
 
@@ -65,24 +65,23 @@ def pip(*words):
 
 
 def test_the_wheel_holds_every_module_and_study_and_no_other_data(names):
+    folders = {"podium": "podium", **{name: f"podium/{name}" for name in LINKED}}
     modules = {
-        str(file.relative_to(ROOT))
-        for package in PACKAGES
-        for file in (ROOT / package).rglob("*.py")
+        f"{there}/{file.relative_to(ROOT / here)}"
+        for here, there in folders.items()
+        for file in (ROOT / here).rglob("*.py")
     }
     studies = {f"podium/studies/{file.name}" for file in STUDIES}
-    typed = {f"{package}/py.typed" for package in PACKAGES}
-    assert modules | studies | typed <= names
+    assert modules | studies | {"podium/py.typed"} <= names
     others = {name for name in names - modules if ".dist-info/" not in name}
     assert {Path(name).suffix for name in others} == DATA
-    assert {name.partition("/")[0] for name in others} == set(PACKAGES)
+    assert {name.partition("/")[0] for name in others} == {"podium"}
 
 
 def test_all_data_that_is_listed_is_there():
     for package, patterns in PROJECT["tool"]["setuptools"]["package-data"].items():
-        folders = PACKAGES if package == "*" else (package.replace(".", "/"),)
-        for folder in folders:
-            assert all(list((ROOT / folder).glob(pattern)) for pattern in patterns), package
+        folder = ROOT / package.replace(".", "/")
+        assert all(list(folder.glob(pattern)) for pattern in patterns), package
 
 
 def test_the_metadata_say_whose_podium_is_and_what_it_is(metadata):

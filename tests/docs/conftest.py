@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from orchestrator.results_tools.optuna_journal import append_searches
+from podium.orchestrator.results_tools.optuna_journal import append_searches
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.trial.run_trial import run_trial
 from tests.docs.code_blocks import ROOT, TEXTS, blocks
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.trial.run_trial import run_trial
 
 
 @pytest.fixture(scope="session")

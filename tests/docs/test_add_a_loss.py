@@ -28,7 +28,7 @@ TRAIN_AND_TEST = f"""
 import sys
 import pytest, torch
 from podium.cli import main
-import trainables
+from podium import trainables
 assert trainables.__file__.startswith({{root!r}}), trainables.__file__
 torch.set_num_threads(1)
 try:
@@ -58,7 +58,7 @@ def copy(tmp_path_factory):
     """The packages with the example's files added."""
     root = tmp_path_factory.mktemp("podium")
     for package in ("podium", "search_spaces", "trainables", "orchestrator"):
-        shutil.copytree(ROOT / package, root / package)
+        shutil.copytree(ROOT / package, root / package, symlinks=True)
     for folder in ("losses", "losses/oracles"):
         target = root / "tests" / "trainables" / folder
         target.mkdir(parents=True)

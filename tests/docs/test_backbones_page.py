@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.registry import names
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.docs.test_pages import rows_of_table
-from trainables.network.backbone_facts import backbone_facts
-from trainables.network.make_backbone import make_backbone
-from trainables.registry import names
-from trainables.settings.trial_settings import BackboneSettings
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows_of_table("docs/reference/backbones.md", "name")}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orchestrator.study_validation.load_study import load_study
 from podium.cli import COMMANDS
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.docs.code_blocks import (
     FRAGMENT,
     OTHER_YAML,

@@ -2,11 +2,11 @@
 
 import re
 
+from podium.trainables.dataset_readers.read_images import READERS
+from podium.trainables.datasets._image_folder import _Options
+from podium.trainables.file_caches.resized_images import resized_size
 from tests.docs.code_blocks import TEXTS
 from tests.docs.test_pages import rows_of_table
-from trainables.dataset_readers.read_images import READERS
-from trainables.datasets._image_folder import _Options
-from trainables.file_caches.resized_images import resized_size
 
 PAGE = "docs/reference/data-sets.md"
 PUBLISHED = {name: reader.published for name, reader in READERS.items() if reader.published}

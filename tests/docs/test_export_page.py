@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.scores.flat_tables import TABLES
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.scores.flat_tables import TABLES
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.docs.code_blocks import TEXTS, run_python
 
 PAGE = TEXTS["docs/how-to/export.md"]

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
+from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
 from tests.docs.code_blocks import TEXTS, run_python
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
-from trainables.settings.trial_settings import DatasetSettings
-from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 PAGE = TEXTS["docs/how-to/frozen-features.md"]
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.standings_record import tournament_record
-from analysis.tournament.tournament import hold_tournament
-from analysis.typed_tables.score_table import read_table
 from docs.generate import made_pages
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study_validation.load_study import load_study
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.standings_record import tournament_record
+from podium.analysis.tournament.tournament import hold_tournament
+from podium.analysis.typed_tables.score_table import read_table
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.datasets._glyph_alphabets import ALPHABETS
+from podium.trainables.datasets.glyphs import _Options
+from podium.trainables.recipes import training_for
 from tests.docs.code_blocks import DOCS, ROOT, TEXTS
-from trainables.datasets._glyph_alphabets import ALPHABETS
-from trainables.datasets.glyphs import _Options
-from trainables.recipes import training_for
 
 STATISTICS = "docs/explanation/statistics"
 EXAMPLES = {"NAME", "foo", "snr_contrastive"}  # files that a reader is to make

@@ -2,8 +2,8 @@
 
 import yaml
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import text_with_checksum
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.checksummed_text import text_with_checksum
 
 
 def bytes_of(folder):

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.scheduling.executor_interface import NoJob, Scheduler
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.worker.worker import TrialWorker
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.worker.worker import TrialWorker
+from podium.trainables.settings.trial_settings import TrialSettings
 from tests.orchestrator.simulated import simulated_trial
-from trainables.settings.trial_settings import TrialSettings
 
 _TICK_SECONDS = 1.0
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.artifact_files import save_embeddings, save_model
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
-from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
 from podium.kept_files.tensor_file import encode_tensors
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.artifact_files import save_embeddings, save_model
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.trainables.errors import CheckpointError
+from podium.trainables.trial.checkpoint import add_checksum, verified_archive
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
-from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import add_checksum, verified_archive
 
 TINY = replace(
     STUDY,

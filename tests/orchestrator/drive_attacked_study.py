@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orchestrator.executors import ray_cluster_watch
-from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import Console, run_study
-from orchestrator.scheduling.study_scheduler import StudyScheduler
-from orchestrator.study.resource_demand import most_demand
-from orchestrator.worker.worker import TrialFunction, train
 from podium.errors import PodiumError
+from podium.orchestrator.executors import ray_cluster_watch
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
+from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.worker.worker import TrialFunction, train
 from podium.stop_signals import Stopped, StopSignals
+from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
+from podium.trainables.trial_reports import EpochReport, TestReport
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare
 from tests.orchestrator.study_assertions import (
@@ -29,8 +31,6 @@ from tests.orchestrator.study_assertions import (
     is_of_populations,
     optuna_digests,
 )
-from trainables.settings.trial_settings import UNTRAINED, TrialSettings
-from trainables.trial_reports import EpochReport, TestReport
 
 # A head that is gone is taken for gone after a few seconds rather than a minute.
 _PATIENCE = 4
@@ -61,7 +61,7 @@ class AttackedTrial:
         keep: object,
     ) -> Iterator[EpochReport | TestReport]:
         listen(self._strikes, self._study_folder)
-        is_final = settings.evaluate_test and settings.loss != UNTRAINED
+        is_final = settings.evaluate_test and settings.loss not in BASELINES
         phase = "final" if is_final else "training"
         # Three losses in a row without an epoch in between are held against a trial.
         spare(self._strikes, True)
@@ -74,7 +74,7 @@ class AttackedTrial:
 
 def attack_populations(strikes: Path) -> None:
     """Make epochs of populations in this process slow enough to be struck."""
-    from trainables.population.run_population import Population  # loads torch
+    from podium.trainables.population.run_population import Population  # loads torch
 
     step = Population.step
 

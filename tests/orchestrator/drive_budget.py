@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.scheduling import run_accounting
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.scheduling import run_accounting
 from tests.orchestrator.run.test_budgets import MANY, with_budget
 from tests.orchestrator.simulated import simulated_trial
 

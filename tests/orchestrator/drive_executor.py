@@ -16,21 +16,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob
-from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended
 from podium.errors import PodiumError
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob
+from podium.orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial_reports import EpochReport
+from podium.trainables.trial_reports import EpochReport
 
 RELEASED = "released"  # a file: trials that ``hold`` go on until it is there
 

@@ -13,8 +13,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
 

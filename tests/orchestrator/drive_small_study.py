@@ -9,9 +9,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study.resource_demand import most_demand
-from orchestrator.study.study import FinalSettings
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.study.study import FinalSettings
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from orchestrator.results.records import journal
-from orchestrator.results.records.journal import Journal, Record
-from orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records import journal
+from podium.orchestrator.results.records.journal import Journal, Record
+from podium.orchestrator.results.records.store_paths import StudyPaths
 
 
 def write_records(paths: StudyPaths, records: Iterable[Record]) -> None:

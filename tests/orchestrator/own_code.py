@@ -3,8 +3,8 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings, StudyLoss
-from search_spaces.parameters import Real, Space
+from podium.orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings, StudyLoss
+from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY
 
 LOSS = """

@@ -5,10 +5,10 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from orchestrator.ids_and_seeds import config_hash
+from podium.orchestrator.ids_and_seeds import config_hash
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import EpochReport, Score, TestReport
 from tests.orchestrator.simulated import recall_hits, recall_score
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import EpochReport, Score, TestReport
 
 _QUERIES = 1000
 

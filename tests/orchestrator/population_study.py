@@ -5,16 +5,16 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.executors.job_groups import JobGroups
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.run_study import RunEnd
-from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Study
-from orchestrator.trials.specification import TrialJob
-from orchestrator.worker.slot_worker import SlotWorker
-from orchestrator.worker.worker import train
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.run.run_study import RunEnd
+from podium.orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.worker.slot_worker import SlotWorker
+from podium.orchestrator.worker.worker import train
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 

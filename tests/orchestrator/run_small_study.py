@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 
-from orchestrator.results.storage.locations import parse_place
+from podium.orchestrator.results.storage.locations import parse_place
 from tests.orchestrator.small_study import run_here, with_search
 
 TINY = replace(with_search(trials=4), embedding_dims=(8,))

@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.executors.in_process import InProcessExecutor
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import RunEnd
-from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import FinalSettings, ResourceSettings
-from orchestrator.trials.specification import TrialJob
-from orchestrator.worker.worker import TrialWorker
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.run_study import RunEnd
+from podium.orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import FinalSettings, ResourceSettings
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.study.study import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     SearchSettings,
     StudyLoss,
     StudyTraining,
 )
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, rows, run_here
-from trainables.settings.trial_settings import ProtocolSettings
 
 EPOCHS, FOLDS, SEEDS = 4, 3, 2
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=FOLDS)

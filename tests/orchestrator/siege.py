@@ -21,7 +21,7 @@ from typing import Literal, TypeVar, get_args
 import polars as pl
 import psutil
 
-from orchestrator.study.study import Study
+from podium.orchestrator.study.study import Study
 from tests.orchestrator.ray_cluster import ROOT, RayCluster, strike
 from tests.orchestrator.small_study import tables
 from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release

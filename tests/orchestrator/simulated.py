@@ -5,8 +5,8 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 _QUERIES = 200
 
@@ -21,6 +21,7 @@ def simulated_trial(
     """A learning curve that rises towards a ceiling set by the hyperparameters and the fold."""
     done = json.loads(resume)["reports"] if resume else 0
     num_reports = 0
+    validated = settings.ks if settings.protocol.is_validated else ()
     for fold in settings.folds:
         ceiling = _ceiling(settings, fold)
         first = 0 if settings.training.epochs == 0 else 1
@@ -34,9 +35,9 @@ def simulated_trial(
                 epoch=epoch,
                 scores=(
                     Score(role="train", metric="loss", value=1 - recall),
-                    *(recall_score("val", k, recall) for k in settings.ks),
+                    *(recall_score("val", k, recall) for k in validated),
                 ),
-                class_hits=tuple(recall_hits("val", k, recall) for k in settings.ks),
+                class_hits=tuple(recall_hits("val", k, recall) for k in validated),
                 seconds=0.01,
                 peak_memory_mb=100.0,
             )

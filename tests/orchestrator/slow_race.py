@@ -2,7 +2,7 @@
 
 import math
 
-from orchestrator.scheduling.early_stopping import bracket_of
+from podium.orchestrator.scheduling.early_stopping import bracket_of
 
 
 def slow_verdict(stopping, epochs, folds, heard, index, step):

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.run_study import Console, RunEnd, run_study
-from orchestrator.scheduling.executor_interface import Scheduler
-from orchestrator.scheduling.study_scheduler import StudyScheduler
-from orchestrator.study.study import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.run.run_study import Console, RunEnd, run_study
+from podium.orchestrator.scheduling.executor_interface import Scheduler
+from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
+from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     ResourceSettings,
@@ -22,9 +22,13 @@ from orchestrator.study.study import (
     StudyLoss,
     StudyTraining,
 )
-from search_spaces.parameters import Choice, Space
+from podium.search_spaces.parameters import Choice, Space
+from podium.trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+)
 from tests.orchestrator.simulated import simulated_trial
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 STUDY = Study(
     name="small",

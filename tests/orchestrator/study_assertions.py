@@ -8,32 +8,32 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.locks.study_lock import lock_owner
-from orchestrator.results.records.journal import read_asks, read_attempts, read_journals
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.resume_study import rebuilt_queues, search_run
-from orchestrator.scheduling.committed_outcomes import search_outcomes
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.search_samplers.suggester import NoSuggester
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import with_trials_per_search
-from orchestrator.study.study import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.locks.study_lock import lock_owner
+from podium.orchestrator.results.records.journal import read_asks, read_attempts, read_journals
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.run.resume_study import rebuilt_queues, search_run
+from podium.orchestrator.scheduling.committed_outcomes import search_outcomes
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.search_samplers.suggester import NoSuggester
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.study import (
     KeepSettings,
     ResourceSettings,
     Study,
     StudyLoss,
     StudyTraining,
 )
-from orchestrator.trials.specification_maker import TrialSpecMaker
-from orchestrator.verify.verify_store import verify_store
-from orchestrator.worker.worker import train
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.worker.worker import train
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
 
 _TINY_GLYPHS = {"classes": 24, "instances_per_class": 8}
 _OF_ANY_POPULATION = ("trial_id", "state", "rung", "objective", "epochs_run")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.study.study import Study
-from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_validation.load_study import load_study
 
 MINIMAL = "study: x\nlosses: [contrastive]\n"
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.ids_and_seeds import config_hash, seed_for, trial_id
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.orchestrator.ids_and_seeds import config_hash, seed_for, trial_id
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,

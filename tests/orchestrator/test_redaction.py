@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
-from orchestrator.redaction import redacted
-from orchestrator.trials.provenance import provenance
+from podium.orchestrator.redaction import redacted
+from podium.orchestrator.trials.provenance import provenance
 
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG",

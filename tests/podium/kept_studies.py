@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.study import KeepSettings
-from orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.study import KeepSettings
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.small_study import run_here
 
 DATASET = {"script": "greek", "classes": 24, "instances_per_class": 6}

@@ -9,10 +9,10 @@ import pytest
 import podium
 from podium import cli
 from podium.cli import COMMANDS
+from podium.trainables.errors import TrialInputError
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.podium.calling import call
-from trainables.errors import TrialInputError
 
 ROOT = Path(__file__).parents[2]
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)

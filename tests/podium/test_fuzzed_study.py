@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from orchestrator.results.storage.checksummed_text import (
+from podium.orchestrator.results.storage.checksummed_text import (
     text_with_checksum,
     text_without_checksum,
 )

@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from orchestrator.planning.image_seconds import known_tables, own_table
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.planning.image_seconds import known_tables, own_table
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
 
 FIRST = """

@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 import podium
-from orchestrator.study_validation.load_study import load_study
 from podium.errors import PodiumError
 from podium.image_folder_study import folder_study_texts
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.podium.calling import call
 from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
 

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY, tables
 from tests.podium.calling import podium
 from tests.podium.real_runs import TINY_STUDY, as_ordinary_user, ended, run_with_first_trial

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.metric_columns import score_column
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.metric_columns import score_column
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.ray_cluster import RayCluster
 from tests.podium.calling import call, output_of, podium
 from tests.podium.real_runs import command, ended

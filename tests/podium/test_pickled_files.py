@@ -9,16 +9,16 @@ import polars as pl
 import pytest
 import torch
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.trial.checkpoint import add_checksum
 from tests.orchestrator.journals import write_records
 from tests.orchestrator.small_study import run_here
 from tests.podium.calling import call
 from tests.podium.kept_studies import STUDY, files_of, trial_of
-from trainables.trial.checkpoint import add_checksum
 
 
 class Bomb:

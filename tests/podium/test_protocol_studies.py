@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
 from tests.soak import soak
 

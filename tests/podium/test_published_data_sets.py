@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 import torch
 
+from podium.trainables.registry import load
 from tests.podium.calling import podium
 from tests.soak import soak
 from tests.trainables.dataset_readers.miniatures import make_tree
-from trainables.registry import load
 
 # Data set -> the networks it is trained with. GoogLeNet and BN-Inception want 64 pixels or so.
 NETWORKS = {

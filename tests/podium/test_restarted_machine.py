@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.small_study import STUDY, tables
 from tests.podium.calling import podium
 from tests.podium.real_runs import TINY_STUDY, command, run_with_first_trial

@@ -5,7 +5,7 @@ import pytest
 
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]
 every_signal = pytest.mark.parametrize("number", NUMBERS)

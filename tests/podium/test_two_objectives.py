@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.report.report import study_page
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
+from podium.analysis.report.report import study_page
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call

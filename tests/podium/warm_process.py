@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
 _LIBRARIES = (
     "optuna",
     "polars",
@@ -94,8 +93,8 @@ def _serve() -> None:
 
 
 def _our_modules() -> list[str]:
-    folders = [(f"{package}.", importlib.import_module(package).__path__) for package in _PACKAGES]
-    found = (it.name for start, path in folders for it in pkgutil.walk_packages(path, start))
+    podium = importlib.import_module("podium")
+    found = (it.name for it in pkgutil.walk_packages(podium.__path__, "podium."))
     return [name for name in found if "ray" not in name and not name.endswith("__main__")]
 
 

@@ -6,17 +6,17 @@ from dataclasses import fields
 
 import pytest
 
-from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.conditions import CONDITIONS, PROXIES_IF
-from search_spaces.families import FAMILIES
-from search_spaces.named_spaces import NAMED_SPACES
-from search_spaces.parameters import Choice
-from search_spaces.training_parameters import PUBLISHED_TRAINING
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
+from podium.search_spaces.families import FAMILIES
+from podium.search_spaces.named_spaces import NAMED_SPACES
+from podium.search_spaces.parameters import Choice
+from podium.search_spaces.training_parameters import PUBLISHED_TRAINING
+from podium.trainables.registry import load, names
+from podium.trainables.settings.legal_ranges import Flag, OneOf, Whole
+from podium.trainables.settings.training_settings import TrainingSettings
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
-from trainables.registry import load, names
-from trainables.settings.legal_ranges import Flag, OneOf, Whole
-from trainables.settings.training_settings import TrainingSettings
 
 LOSSES = names("losses")
 PARAMETERS = [

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from orchestrator.study.loss_facts import facts_of
-from search_spaces.families import FAMILIES
-from trainables.registry import names
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.search_spaces.families import FAMILIES
+from podium.trainables.registry import names
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from search_spaces.parameters import Choice, Condition, Int, Real, Space
+from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.study.loss_facts import facts_of
-from trainables.registry import names
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.trainables.registry import names
 
 DATA = Path(__file__).parents[1] / "data"
 

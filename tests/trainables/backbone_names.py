@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from podium.trainables.registry import names
 from tests.soak import soak
-from trainables.registry import names
 
 # The same code with more layers or smaller patches -> what is tested in its place.
 TWINS = {

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.file_caches.decoded_pixels import Pixels
 
 
 def photograph(height, width, seed):

@@ -12,8 +12,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.foreign_code import ForeignCode, foreign_code
+from podium.trainables.errors import TrialInputError
+from podium.trainables.foreign_code import ForeignCode, foreign_code
 
 PACKAGE = {
     "own_package/__init__.py": "from own_package.losses import Mine\n",
@@ -123,9 +123,12 @@ def test_a_helper_in_another_folder_of_the_python_path_counts(own, tmp_path, mon
 
 
 def test_what_is_installed_pythons_or_podiums_does_not_count_as_own(own):
-    write(own, {"own_loss.py": "import torch, math, json, trainables.losses.margin, podium, sys"})
+    write(
+        own,
+        {"own_loss.py": "import torch, math, json, podium.trainables.losses.margin, podium, sys"},
+    )
     assert files_of() == ["own_loss.py"]
-    assert foreign_code("trainables.losses.margin:Margin") is None
+    assert foreign_code("podium.trainables.losses.margin:Margin") is None
 
 
 def test_the_fingerprint_is_the_same_wherever_the_folder_lies(own, tmp_path, monkeypatch):

@@ -30,11 +30,11 @@ def test_a_trial_runs_without_scheduler_search_or_store(cache_folder):
     output = run(
         HEAVY,
         f"""
-import trainables
-for module in pkgutil.walk_packages(trainables.__path__, "trainables."):
+from podium import trainables
+for module in pkgutil.walk_packages(trainables.__path__, "podium.trainables."):
     importlib.import_module(module.name)
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.trial.run_trial import run_trial
+from podium.trainables.trial.run_trial import run_trial
 print(len(list(run_trial(tiny_trial({cache_folder!r})))))
 """,
     )
@@ -49,6 +49,6 @@ for name in ("settings.trial_settings", "trial_reports", "recipes", "errors", "r
              "hashing",
              "dataset_interface.load_dataset", "dataset_interface.class_splits", "datasets.glyphs",
              "batch_samplers.balanced", "batch_samplers.random"):
-    importlib.import_module(f"trainables.{name}")
+    importlib.import_module(f"podium.trainables.{name}")
 """,
     )

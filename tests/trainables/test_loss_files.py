@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.foreign_code import foreign_code
-from trainables.importable_code import module_class
-from trainables.loss_files import (
+from podium.trainables.errors import TrialInputError
+from podium.trainables.foreign_code import foreign_code
+from podium.trainables.importable_code import module_class
+from podium.trainables.loss_files import (
     class_in_file,
     files_of,
     keep_files,
@@ -15,7 +15,7 @@ from trainables.loss_files import (
     read_files,
     version_of,
 )
-from trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.loss_expression import parse_loss
 
 LOSS = "import torch\nSCALE = {scale}\nclass Mine(torch.nn.Module): ...\n"
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.device import peak_memory_mb, reset_peak_memory
+from podium.trainables.loss_composition.make_criterion import make_criterion
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.trial.run_trial import run_trial
 from tests.trainables.losses.loss_cases import LOSSES, balanced_labels, embeddings, full_batch
 from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
-from trainables.device import peak_memory_mb, reset_peak_memory
-from trainables.loss_composition.make_criterion import make_criterion
-from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.trial.run_trial import run_trial
 
 CUDA = torch.device("cuda")
 pytestmark = [

@@ -5,10 +5,10 @@ import inspect
 import pytest
 from pytorch_metric_learning import losses, miners, samplers
 
-from trainables.errors import TrialInputError, near_names
-from trainables.other_names import PML_NAMES
-from trainables.registry import names
-from trainables.settings.loss_expression import parse_loss
+from podium.trainables.errors import TrialInputError, near_names
+from podium.trainables.other_names import PML_NAMES
+from podium.trainables.registry import names
+from podium.trainables.settings.loss_expression import parse_loss
 
 # What those modules offer that is no loss, miner or sampler by itself.
 NO_NAMES = {

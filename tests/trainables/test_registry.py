@@ -1,8 +1,8 @@
 import pytest
 
-from trainables.datasets.glyphs import Glyphs
-from trainables.errors import Collapsed, Diverged, TrialInputError
-from trainables.registry import load, names, summary
+from podium.trainables.datasets.glyphs import Glyphs
+from podium.trainables.errors import Collapsed, Diverged, TrialInputError
+from podium.trainables.registry import load, names, summary
 
 
 def test_entries_are_the_files_that_publish_one_class():
@@ -16,7 +16,7 @@ def test_entries_are_the_files_that_publish_one_class():
 )
 def test_every_entry_loads_as_a_class_of_its_own_module(package):
     for name in names(package):
-        assert load(package, name).__module__ == f"trainables.{package}.{name}"
+        assert load(package, name).__module__ == f"podium.trainables.{package}.{name}"
 
 
 def test_every_loss_says_in_its_first_line_how_it_differs_from_the_others():

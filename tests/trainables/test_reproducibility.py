@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.reproducibility import derive_seed, reproducible
 
 
 def draw(seed):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from trainables.network.backbone_base import Backbone
-from trainables.network.embedder import Embedder
-from trainables.network.network import Network
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.network import Network
+from podium.trainables.settings.training_settings import TrainingSettings
 
 CPU = torch.device("cpu")
 

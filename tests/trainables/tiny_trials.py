@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import torch
 
-from trainables.batches.image_pipeline import ImageInput
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.trainables.batches.image_pipeline import ImageInput
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import EpochReport
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial_reports import EpochReport
 
 # How the images of tiny trials reach the network.
 ON_THE_CPU = ImageInput(

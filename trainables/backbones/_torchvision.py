@@ -13,12 +13,12 @@ import torch
 import torchvision
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.network.backbone_base import Backbone
-from trainables.network.initial_weights import published_name
-from trainables.network.load_weights import fill, start_from
-from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.initial_weights import published_name
+from podium.trainables.network.load_weights import fill, start_from
+from podium.trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class TorchvisionBackbone(Backbone):

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.network.backbone_base import Backbone
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class VectorBackbone(Backbone):

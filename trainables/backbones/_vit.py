@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trainables.backbones._torchvision import TorchvisionBackbone
+from podium.trainables.backbones._torchvision import TorchvisionBackbone
 
 _POSITIONS = "encoder.pos_embedding"
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trainables.network.backbone_base import Backbone
-from trainables.network.load_weights import he_start, start_from
-from trainables.network.pixel_input import PixelInput
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.load_weights import he_start, start_from
+from podium.trainables.network.pixel_input import PixelInput
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ B = batch, C = channels, H, W = height and width in pixels, F = features.
 import torch
 from torch import Tensor, nn
 
-from trainables.network.backbone_base import Backbone
-from trainables.network.load_weights import start_from
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.load_weights import start_from
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 _CHANNELS = (16, 32, 64)
 _KERNELS = (5, 3, 3)

@@ -1,6 +1,6 @@
 """EfficientNet-B0."""
 
-from trainables.backbones._torchvision import FeatureNetwork
+from podium.trainables.backbones._torchvision import FeatureNetwork
 
 
 class EfficientNetB0(FeatureNetwork):

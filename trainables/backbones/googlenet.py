@@ -5,9 +5,9 @@ from typing import Any
 import torchvision
 from torch import Tensor
 
-from trainables.backbones._torchvision import TorchvisionBackbone
-from trainables.network.load_weights import he_start
-from trainables.network.pixel_input import PixelInput
+from podium.trainables.backbones._torchvision import TorchvisionBackbone
+from podium.trainables.network.load_weights import he_start
+from podium.trainables.network.pixel_input import PixelInput
 
 
 class GoogLeNet(TorchvisionBackbone):

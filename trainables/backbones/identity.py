@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from trainables.backbones._vectors import VectorBackbone
-from trainables.network.load_weights import start_from
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.backbones._vectors import VectorBackbone
+from podium.trainables.network.load_weights import start_from
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class Identity(VectorBackbone):

@@ -1,6 +1,6 @@
 """MobileNetV3 large."""
 
-from trainables.backbones._torchvision import FeatureNetwork
+from podium.trainables.backbones._torchvision import FeatureNetwork
 
 
 class MobileNetV3Large(FeatureNetwork):

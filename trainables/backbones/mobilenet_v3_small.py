@@ -1,6 +1,6 @@
 """MobileNetV3 small."""
 
-from trainables.backbones._torchvision import FeatureNetwork
+from podium.trainables.backbones._torchvision import FeatureNetwork
 
 
 class MobileNetV3Small(FeatureNetwork):

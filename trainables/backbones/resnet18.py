@@ -1,6 +1,6 @@
 """ResNet-18."""
 
-from trainables.backbones._torchvision import ResNet
+from podium.trainables.backbones._torchvision import ResNet
 
 
 class ResNet18(ResNet):

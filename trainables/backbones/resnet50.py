@@ -1,6 +1,6 @@
 """ResNet-50."""
 
-from trainables.backbones._torchvision import ResNet
+from podium.trainables.backbones._torchvision import ResNet
 
 
 class ResNet50(ResNet):

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from trainables.backbones._torchvision import TorchvisionBackbone
+from podium.trainables.backbones._torchvision import TorchvisionBackbone
 
 
 class SwinT(TorchvisionBackbone):

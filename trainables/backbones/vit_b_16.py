@@ -1,6 +1,6 @@
 """The base vision transformer with patches of 16 x 16 pixels."""
 
-from trainables.backbones._vit import VisionTransformer
+from podium.trainables.backbones._vit import VisionTransformer
 
 
 class ViTB16(VisionTransformer):

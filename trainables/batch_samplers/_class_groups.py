@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from trainables.dataset_interface.batch_sampler import Sampler
-from trainables.errors import TrialInputError
+from podium.trainables.dataset_interface.batch_sampler import Sampler
+from podium.trainables.errors import TrialInputError
 
 
 class ClassGroups(Sampler):

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
-from trainables.dataset_interface.label_distances import LabelDistances
-from trainables.errors import TrialInputError
+from podium.trainables.dataset_interface.batch_sampler import Embeddings, Sampler
+from podium.trainables.dataset_interface.label_distances import LabelDistances
+from podium.trainables.errors import TrialInputError
 
 _CHUNK_ROWS = 512
 

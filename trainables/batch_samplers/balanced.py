@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from trainables.batch_samplers._class_groups import ClassGroups
-from trainables.dataset_interface.batch_sampler import Deck, Embeddings
+from podium.trainables.batch_samplers._class_groups import ClassGroups
+from podium.trainables.dataset_interface.batch_sampler import Deck, Embeddings
 
 
 class Balanced(ClassGroups):

@@ -1,6 +1,6 @@
 """Batches of an anchor, some of its many neighbours by label, and images that are none of them."""
 
-from trainables.batch_samplers._nearest_by_label import AnchoredByLabel
+from podium.trainables.batch_samplers._nearest_by_label import AnchoredByLabel
 
 
 class DrawnLabelNeighbours(AnchoredByLabel):

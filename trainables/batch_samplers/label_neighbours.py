@@ -1,6 +1,6 @@
 """Batches around an anchor, for losses on continuous labels."""
 
-from trainables.batch_samplers._nearest_by_label import AnchoredByLabel
+from podium.trainables.batch_samplers._nearest_by_label import AnchoredByLabel
 
 
 class LabelNeighbours(AnchoredByLabel):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
+from podium.trainables.dataset_interface.batch_sampler import Embeddings, Sampler
 
 
 class Random(Sampler):

@@ -10,9 +10,9 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import interpolate, pad
 
-from trainables.batches.random_crops import centre_boxes
-from trainables.device import sent
-from trainables.file_caches.resized_images import resized_size
+from podium.trainables.batches.random_crops import centre_boxes
+from podium.trainables.device import sent
+from podium.trainables.file_caches.resized_images import resized_size
 
 
 def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> Tensor:

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.batches.augmentation import centre_crop, resized_crop
-from trainables.batches.image_batches import ImageBatches, evaluation_chunk
-from trainables.batches.random_crops import CropDraws, crop_boxes, draw_crops
-from trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.batches.augmentation import centre_crop, resized_crop
+from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
+from podium.trainables.batches.random_crops import CropDraws, crop_boxes, draw_crops
+from podium.trainables.file_caches.decoded_pixels import Pixels
 
 Result = TypeVar("Result")
 

@@ -12,11 +12,11 @@ import psutil
 import torch
 from torch import Tensor
 
-from trainables.batches.image_batches import ImageBatches, evaluation_chunk
-from trainables.batches.random_crops import centre_boxes, crop_boxes, draw_crops
-from trainables.device import sent
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
+from podium.trainables.batches.random_crops import centre_boxes, crop_boxes, draw_crops
+from podium.trainables.device import sent
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import Pixels
 
 _GB = 2**30
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.batches.image_batches import EVALUATION_CHUNK, ImageBatches
-from trainables.device import sent
-from trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.batches.image_batches import EVALUATION_CHUNK, ImageBatches
+from podium.trainables.device import sent
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
 
 # Of the free memory of a GPU, which several trials may share.
 _MAX_SHARE = 0.25

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.batches.augmentation import shifted
-from trainables.device import sent
+from podium.trainables.batches.augmentation import shifted
+from podium.trainables.device import sent
 
 # Images that go through the network at a time where no gradient is needed.
 EVALUATION_CHUNK = 512

@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.device_batches import DeviceBatches
-from trainables.batches.feature_batches import FeatureBatches
-from trainables.batches.image_batches import ImageBatches, ResidentBatches
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.decoded_pixels import ArrayPixels, Pixels
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import evaluation_side, resized
-from trainables.settings.training_settings import ImageSettings
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.device_batches import DeviceBatches
+from podium.trainables.batches.feature_batches import FeatureBatches
+from podium.trainables.batches.image_batches import ImageBatches, ResidentBatches
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.array_cache import cache_folder_at
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels, Pixels
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.file_caches.resized_images import evaluation_side, resized
+from podium.trainables.settings.training_settings import ImageSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.batches.image_batches import ImageBatches
-from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.label_distances import LabelDistances
-from trainables.dataset_interface.verification_pairs import VerificationPairs
-from trainables.errors import TrialInputError
+from podium.trainables.batches.image_batches import ImageBatches
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.dataset_interface.label_distances import LabelDistances
+from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
+from podium.trainables.errors import TrialInputError
 
 
 class NetworkInput(Protocol):

@@ -7,10 +7,10 @@ training and evaluation are handed, so that no slip between names and images goe
 from collections.abc import Mapping
 from typing import Literal
 
-from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.class_splits import assert_disjoint, first_of
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.dataset_interface.class_splits import assert_disjoint, first_of
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
 
 Role = Literal["training", "validation", "test"]
 

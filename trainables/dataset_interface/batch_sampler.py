@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 Embeddings = npt.NDArray[np.float32]
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from trainables.errors import TrialInputError, unknown_name
-from trainables.hashing import digest
-from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.hashing import digest
+from podium.trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
 # Kinds that train on all classes and so have no validation side.
 _WHOLE = ("test_tuned", "refit")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError, did_you_mean, plain_file
+from podium.trainables.errors import TrialInputError, did_you_mean, plain_file
 
 _FIRST_COLUMN = "class"
 _NUM_SHOWN = 5

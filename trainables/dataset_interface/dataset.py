@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from trainables.dataset_interface.label_distances import LabelDistances
-from trainables.dataset_interface.verification_pairs import VerificationPairs
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.feature_vectors import FeatureVectors
-from trainables.hashing import digest
-from trainables.settings.training_settings import HyperparameterValue
-from trainables.tasks import Task
+from podium.trainables.dataset_interface.label_distances import LabelDistances
+from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.hashing import digest
+from podium.trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.tasks import Task
 
 _THUMBNAIL_PIXELS = 96
 _THUMBNAIL_COLOURS = 64

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError, plain_file
+from podium.trainables.errors import TrialInputError, plain_file
 
 Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.float64]

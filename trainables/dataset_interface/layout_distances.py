@@ -6,7 +6,7 @@ N = layouts, H, W = height and width, P = pixels, R = layouts of a block.
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 _CHUNK_ROWS = 512
 

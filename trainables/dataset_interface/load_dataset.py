@@ -11,21 +11,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from trainables.dataset_interface.class_text import read_class_text
-from trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from trainables.dataset_interface.label_distances import (
+from podium.trainables.dataset_interface.class_text import read_class_text
+from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from podium.trainables.dataset_interface.label_distances import (
     LABEL_METRICS,
     LabelMetric,
     check_label_distance_file,
     read_label_distances,
 )
-from trainables.dataset_interface.verification_pairs import read_pairs
-from trainables.errors import TrialInputError, unknown_name
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.file_hashes import read_anew
-from trainables.file_caches.image_files import ImageFiles
-from trainables.registry import load
-from trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
+from podium.trainables.dataset_interface.verification_pairs import read_pairs
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.file_caches.array_cache import cache_folder_at
+from podium.trainables.file_caches.file_hashes import read_anew
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.registry import load
+from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
 
 # A worker goes through many trials of few data sets; the images themselves are memory-mapped.
 _NUM_KEPT = 16

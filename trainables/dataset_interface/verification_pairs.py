@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError, plain_file
+from podium.trainables.errors import TrialInputError, plain_file
 
 NUM_FOLDS = 10
 """Folds of pairs whose file names none."""

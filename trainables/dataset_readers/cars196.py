@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from trainables.dataset_readers.disk_layout import Layout
-from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, RoleCounts
+from podium.trainables.dataset_readers.disk_layout import Layout
+from podium.trainables.dataset_readers.image_list import (
+    ImageList,
+    LabelledImage,
+    Published,
+    RoleCounts,
+)
 
 PUBLISHED: Published = {"train": RoleCounts(98, 8054), "test": RoleCounts(98, 8131)}
 

@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
-from trainables.dataset_readers.disk_layout import Layout
-from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, RoleCounts
+from podium.trainables.dataset_readers.disk_layout import Layout
+from podium.trainables.dataset_readers.image_list import (
+    ImageList,
+    LabelledImage,
+    Published,
+    RoleCounts,
+)
 
 PUBLISHED: Published = {"train": RoleCounts(100, 5864), "test": RoleCounts(100, 5924)}
 

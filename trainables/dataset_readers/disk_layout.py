@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
-from trainables.errors import TrialInputError, plain_file
+from podium.trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
+from podium.trainables.errors import TrialInputError, plain_file
 
 _NUM_SHOWN = 5
 

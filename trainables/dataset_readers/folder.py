@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainables.dataset_readers.disk_layout import Layout
-from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, Role
+from podium.trainables.dataset_readers.disk_layout import Layout
+from podium.trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, Role
 
 PUBLISHED: Published | None = None
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from trainables.dataset_readers.image_list import ImageList, Role
-from trainables.errors import plain_file
-from trainables.file_caches.build_progress import in_threads
-from trainables.file_caches.image_files import is_see_through, rgb_of
+from podium.trainables.dataset_readers.image_list import ImageList, Role
+from podium.trainables.errors import plain_file
+from podium.trainables.file_caches.build_progress import in_threads
+from podium.trainables.file_caches.image_files import is_see_through, rgb_of
 
 # Pixels of the shorter side below which there is little to see once it is resized to 256.
 TINY = 32

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from trainables.dataset_readers.disk_layout import Layout
-from trainables.dataset_readers.image_list import (
+from podium.trainables.dataset_readers.disk_layout import Layout
+from podium.trainables.dataset_readers.image_list import (
     ImageList,
     LabelledImage,
     Published,

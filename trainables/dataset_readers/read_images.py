@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from trainables.dataset_readers import cars196, cub200, folder, in_shop, sop
-from trainables.dataset_readers.disk_layout import Layout
-from trainables.dataset_readers.image_list import ImageList, Published
-from trainables.errors import TrialInputError, unknown_name
+from podium.trainables.dataset_readers import cars196, cub200, folder, in_shop, sop
+from podium.trainables.dataset_readers.disk_layout import Layout
+from podium.trainables.dataset_readers.image_list import ImageList, Published
+from podium.trainables.errors import TrialInputError, unknown_name
 
 _SIDES = ({"train", "test"}, {"train", "query", "gallery"})
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trainables.errors import TrialInputError, plain_file, unknown_name
-from trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.errors import TrialInputError, plain_file, unknown_name
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
 
 _FEATURES = "features.npy"
 _LABELS = "labels.csv"

@@ -5,8 +5,8 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-from trainables.datasets._glyph_alphabets import MIN_FACES
-from trainables.errors import TrialInputError
+from podium.trainables.datasets._glyph_alphabets import MIN_FACES
+from podium.trainables.errors import TrialInputError
 
 # Text faces with Unicode tables; matplotlib's other fonts have the codes of TeX, or one size only.
 FACES = (

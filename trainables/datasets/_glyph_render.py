@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from trainables.dataset_interface.class_splits import seeded_order
-from trainables.datasets._glyph_fonts import face_path
+from podium.trainables.dataset_interface.class_splits import seeded_order
+from podium.trainables.datasets._glyph_fonts import face_path
 
 RENDER_VERSION = 1  # raised whenever a change here changes a pixel
 

@@ -7,12 +7,12 @@ from typing import Self, get_args
 
 import numpy as np
 
-from trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from trainables.dataset_readers.image_list import ImageList, Published
-from trainables.dataset_readers.read_images import READERS, read_images
-from trainables.errors import TrialInputError, did_you_mean
-from trainables.file_caches.image_files import ImageFiles, Transparency
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from podium.trainables.dataset_readers.image_list import ImageList, Published
+from podium.trainables.dataset_readers.read_images import READERS, read_images
+from podium.trainables.errors import TrialInputError, did_you_mean
+from podium.trainables.file_caches.image_files import ImageFiles, Transparency
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 
 class ImageFolder(Dataset):

@@ -1,6 +1,6 @@
 """Cars196: cars, classes 1 to 98 for training and 99 to 196 for testing."""
 
-from trainables.datasets._image_folder import ImageFolder
+from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Cars196(ImageFolder):

@@ -1,6 +1,6 @@
 """CUB-200-2011: birds, classes 1 to 100 for training and 101 to 200 for testing."""
 
-from trainables.datasets._image_folder import ImageFolder
+from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Cub200(ImageFolder):

@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from trainables.datasets._feature_files import FeatureFiles, read_feature_files
-from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from podium.trainables.datasets._feature_files import FeatureFiles, read_feature_files
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 
 class Features(Dataset):

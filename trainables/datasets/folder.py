@@ -1,6 +1,6 @@
 """Any images, with a directory for each class."""
 
-from trainables.datasets._image_folder import ImageFolder
+from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Folder(ImageFolder):

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.dataset_interface.label_distances import MaskDistances
-from trainables.datasets.glyphs import Glyphs
-from trainables.file_caches.decoded_pixels import ArrayPixels
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.dataset_interface.label_distances import MaskDistances
+from podium.trainables.datasets.glyphs import Glyphs
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 # An epoch of a second on one core.
 _DEFAULTS: Mapping[str, HyperparameterValue] = {"classes": 160, "instances_per_class": 8}

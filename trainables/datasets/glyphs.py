@@ -9,16 +9,16 @@ from typing import Self
 import numpy as np
 from PIL import features
 
-from trainables.dataset_interface.class_splits import seeded_order
-from trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from trainables.datasets._glyph_alphabets import ALPHABETS
-from trainables.datasets._glyph_fonts import faces_by_character, fonts_hash
-from trainables.datasets._glyph_render import RENDER_VERSION, render_glyphs
-from trainables.errors import TrialInputError, did_you_mean
-from trainables.file_caches.array_cache import cached_array
-from trainables.file_caches.decoded_pixels import ArrayPixels
-from trainables.hashing import digest
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.dataset_interface.class_splits import seeded_order
+from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
+from podium.trainables.datasets._glyph_alphabets import ALPHABETS
+from podium.trainables.datasets._glyph_fonts import faces_by_character, fonts_hash
+from podium.trainables.datasets._glyph_render import RENDER_VERSION, render_glyphs
+from podium.trainables.errors import TrialInputError, did_you_mean
+from podium.trainables.file_caches.array_cache import cached_array
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
+from podium.trainables.hashing import digest
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 # Two classes to train on, two to validate and two to test, at the very least.
 _MIN_CLASSES = 6

@@ -1,6 +1,6 @@
 """DeepFashion In-Shop Clothes Retrieval: queries search a gallery."""
 
-from trainables.datasets._image_folder import ImageFolder
+from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class InShop(ImageFolder):

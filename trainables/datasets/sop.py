@@ -1,6 +1,6 @@
 """Stanford Online Products: items for sale, a class each."""
 
-from trainables.datasets._image_folder import ImageFolder
+from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class StanfordOnlineProducts(ImageFolder):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.built_file import Write, built_once
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.built_file import Write, built_once
 
 
 def cache_folder_at(given: str | None) -> Path:

@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.atomic_file import remove_leftovers, whole_file
-from trainables.file_caches.file_locks import file_lock
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.atomic_file import remove_leftovers, whole_file
+from podium.trainables.file_caches.file_locks import file_lock
 
 _Content = TypeVar("_Content")
 

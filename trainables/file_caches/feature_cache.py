@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.array_cache import read_array
-from trainables.file_caches.build_progress import Progress
-from trainables.file_caches.built_file import Write, built_once
-from trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.array_cache import read_array
+from podium.trainables.file_caches.build_progress import Progress
+from podium.trainables.file_caches.built_file import Write, built_once
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
 
 Append = Callable[[npt.NDArray[np.float32]], None]
 

@@ -11,11 +11,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from trainables.errors import TrialInputError, plain_file
-from trainables.file_caches.atomic_file import whole_file
-from trainables.file_caches.build_progress import in_threads
-from trainables.file_caches.file_locks import file_lock
-from trainables.hashing import digest
+from podium.trainables.errors import TrialInputError, plain_file
+from podium.trainables.file_caches.atomic_file import whole_file
+from podium.trainables.file_caches.build_progress import in_threads
+from podium.trainables.file_caches.file_locks import file_lock
+from podium.trainables.hashing import digest
 
 # A file that is written again within the tick of its clock keeps its time. The coarsest clock of a
 # file system in use, FAT's, ticks every two seconds; what is younger is not remembered.

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.file_hashes import file_hashes
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.file_caches.file_hashes import file_hashes
 
 # What the system says of a file that is not as the user thinks. All else, such as a network file
 # system that is away for a moment, is no fault of the data and passed on as it is.

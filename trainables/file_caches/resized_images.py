@@ -14,12 +14,12 @@ import numpy.typing as npt
 import PIL
 from PIL import Image, features
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.build_progress import in_threads
-from trainables.file_caches.built_file import Write, built_once
-from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.image_files import ImageFiles
-from trainables.hashing import digest
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.build_progress import in_threads
+from podium.trainables.file_caches.built_file import Write, built_once
+from podium.trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.hashing import digest
 
 _FORMAT_VERSION = 1  # raised whenever a change here changes the file
 _MARK = b"podium resized\x00\x01"

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.errors import TrialInputError
-from trainables.loss_composition.batch import Batch, References
-from trainables.loss_composition.loss_base import Criterion, Loss, LossOutput
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.loss_composition.loss_base import Criterion, Loss, LossOutput
 
 
 class CrossBatchMemory(Criterion):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import torch
 from torch import nn
 
-from trainables.errors import TrialInputError
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 # What podium can pass to a constructor, under the names that are in use.
 _CLASSES = frozenset({"num_classes"})

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from trainables.loss_composition.batch import Batch
-from trainables.settings.legal_ranges import Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.settings.legal_ranges import Parameter
 
 # Real numbers may be 0-d tensors, to be mapped over; names, flags and counts are plain values.
 Hyperparameters = Mapping[str, Any]

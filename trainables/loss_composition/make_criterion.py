@@ -4,23 +4,23 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from trainables.errors import TrialInputError
-from trainables.importable_code import module_class
-from trainables.loss_composition.cross_batch_memory import CrossBatchMemory
-from trainables.loss_composition.external_loss import ExternalLoss
-from trainables.loss_composition.loss_base import Criterion, Loss
-from trainables.loss_composition.pretraining import Pretraining
-from trainables.loss_composition.weighted_sum import WeightedSum
-from trainables.registry import load
-from trainables.settings.legal_ranges import Parameter
-from trainables.settings.loss_expression import (
+from podium.trainables.errors import TrialInputError
+from podium.trainables.importable_code import module_class
+from podium.trainables.loss_composition.cross_batch_memory import CrossBatchMemory
+from podium.trainables.loss_composition.external_loss import ExternalLoss
+from podium.trainables.loss_composition.loss_base import Criterion, Loss
+from podium.trainables.loss_composition.pretraining import Pretraining
+from podium.trainables.loss_composition.weighted_sum import WeightedSum
+from podium.trainables.registry import load
+from podium.trainables.settings.legal_ranges import Parameter
+from podium.trainables.settings.loss_expression import (
     MEMORY,
     PRETRAINING,
     WEIGHT,
     LossTerm,
     parse_loss,
 )
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 
 def make_criterion(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.batch import Batch
 
 
 class PairMasks(NamedTuple):

@@ -2,8 +2,8 @@
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
 
 
 class Pretraining(Criterion):

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.importable_code import failure_text
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.loss_composition.make_criterion import make_criterion
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.errors import TrialInputError
+from podium.trainables.importable_code import failure_text
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.loss_composition.make_criterion import make_criterion
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 _NUM_CLASSES, _IMAGES_OF_CLASS, _DIM = 8, 4, 32
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
 
 
 class WeightedSum(Criterion):

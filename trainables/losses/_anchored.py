@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import LossOutput
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import LossOutput
 
 
 class Anchored(NamedTuple):

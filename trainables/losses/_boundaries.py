@@ -6,9 +6,9 @@ B = batch, C = training classes.
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._triplets import MinedLoss, PairCounts
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._triplets import MinedLoss, PairCounts
 
 
 class BoundaryLoss(MinedLoss):

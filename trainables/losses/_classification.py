@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from trainables.loss_composition.loss_base import LossOutput
-from trainables.losses._pairs import angles
+from podium.trainables.loss_composition.loss_base import LossOutput
+from podium.trainables.losses._pairs import angles
 
 
 def classify(logits_BC: Tensor, labels_B: Tensor) -> LossOutput:

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import LossOutput
-from trainables.loss_composition.miner_base import PairMasks
+from podium.trainables.loss_composition.loss_base import LossOutput
+from podium.trainables.loss_composition.miner_base import PairMasks
 
 
 def mean_of_both_sides(costs_BR: Tensor, pairs: PairMasks) -> LossOutput:

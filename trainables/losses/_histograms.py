@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.miner_base import PairMasks
+from podium.trainables.loss_composition.miner_base import PairMasks
 
 
 class NodeShares(NamedTuple):

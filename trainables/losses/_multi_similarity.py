@@ -4,9 +4,9 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
-from trainables.loss_composition.miner_base import PairMasks
-from trainables.losses._pairs import log1p_sum_exp
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from podium.trainables.loss_composition.miner_base import PairMasks
+from podium.trainables.losses._pairs import log1p_sum_exp
 
 
 def mine_pairs(S_BR: Tensor, pairs: PairMasks, epsilon: float | Tensor) -> PairMasks:

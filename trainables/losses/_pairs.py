@@ -6,7 +6,7 @@ B = batch, D = embedding dimension, R = references: the batch itself, unless it 
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.batch import Batch
 
 # exp(-80) is below the rounding of a sum that holds exp(0), even in float64. Smaller exponents are
 # cut there, since exp is ten times slower where float32 underflows.

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from trainables.losses._pairs import log1p_sum_exp
+from podium.trainables.losses._pairs import log1p_sum_exp
 
 
 def kaiming_proxies(num_classes: int, embedding_dim: int, generator: torch.Generator) -> Tensor:

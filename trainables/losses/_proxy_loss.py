@@ -5,8 +5,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Loss
-from trainables.losses._proxies import kaiming_centres, kaiming_proxies
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.losses._proxies import kaiming_centres, kaiming_proxies
 
 
 class ProxyLoss(Loss):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
-from trainables.loss_composition.miner_base import (
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from podium.trainables.loss_composition.miner_base import (
     Candidates,
     Runs,
     TripletMiner,
@@ -19,8 +19,8 @@ from trainables.loss_composition.miner_base import (
     pair_masks,
     rank_negatives,
 )
-from trainables.losses._pairs import cosines
-from trainables.registry import load, names
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.registry import load, names
 
 _MINERS: Mapping[str, type[TripletMiner]] = {
     name: load("miners", name) for name in names("miners")

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import LossOutput
-from trainables.loss_composition.miner_base import PairMasks
-from trainables.losses._pairs import log_sum_exp, masked_mean
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import LossOutput
+from podium.trainables.loss_composition.miner_base import PairMasks
+from podium.trainables.losses._pairs import log_sum_exp, masked_mean
 
 
 def against_all_negatives(pulls_BR: Tensor, pushes_BR: Tensor, pairs: PairMasks) -> LossOutput:

@@ -9,11 +9,11 @@ import math
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import PairMasks, pair_masks
-from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval, OneOf, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
+from podium.trainables.losses._pairs import cosines, masked_mean
+from podium.trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 
 class Angular(Loss):

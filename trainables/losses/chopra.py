@@ -7,12 +7,12 @@ import math
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._every_pair import mean_of_both_sides
-from trainables.losses._pairs import distances, squared_distances
-from trainables.settings.legal_ranges import Interval, OneOf, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._every_pair import mean_of_both_sides
+from podium.trainables.losses._pairs import distances, squared_distances
+from podium.trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 
 class Chopra(Loss):

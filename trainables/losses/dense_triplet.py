@@ -3,10 +3,10 @@
 P = partners of the anchor: all but row 0.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._anchored import anchored, mean_hinge
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.losses._anchored import anchored, mean_hinge
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class DenseTriplet(Loss):

@@ -8,12 +8,12 @@ from math import inf
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import PairMasks, pair_masks
-from trainables.losses._multi_similarity import multi_similarity
-from trainables.losses._pairs import cosines, distances
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
+from podium.trainables.losses._multi_similarity import multi_similarity
+from podium.trainables.losses._pairs import cosines, distances
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._classification import log_sum_exp_of_others, own_class
-from trainables.losses._pairs import distances
-from trainables.losses._proxies import proxy_cosines
-from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._classification import log_sum_exp_of_others, own_class
+from podium.trainables.losses._pairs import distances
+from podium.trainables.losses._proxies import proxy_cosines
+from podium.trainables.losses._proxy_loss import ProxyLoss
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 # Closer to a proxy the direction to it is lost in the rounding of float32.
 _CLOSEST_SQUARE = 1e-6

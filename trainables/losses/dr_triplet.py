@@ -6,17 +6,17 @@ S_BB = cosines, D_BB = distances, subscripts a, p, n = anchor, positive, negativ
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.loss_composition.miner_base import kept_mask
-from trainables.losses._pairs import cosines, distances
-from trainables.losses._triplets import (
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import kept_mask
+from podium.trainables.losses._pairs import cosines, distances
+from podium.trainables.losses._triplets import (
     MinedLoss,
     all_triplets,
     mine_triplets,
     num_triplets,
 )
-from trainables.settings.legal_ranges import Interval, Parameter, entry_of
+from podium.trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3

@@ -3,12 +3,12 @@
 B = batch, R = references, N = nodes.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._histograms import node_shares, soft_histograms
-from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Parameter, Whole
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._histograms import node_shares, soft_histograms
+from podium.trainables.losses._pairs import cosines, masked_mean
+from podium.trainables.settings.legal_ranges import Parameter, Whole
 
 
 class FastAp(Loss):

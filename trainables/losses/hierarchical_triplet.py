@@ -6,18 +6,18 @@ S_BB = cosines, D2_BB = squared distances, B = batch, L = levels.
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import (
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import (
     PairMasks,
     Runs,
     num_below,
     pair_masks,
     rank_negatives,
 )
-from trainables.losses._pairs import cosines
-from trainables.losses._triplets import count_pairs, num_triplets
-from trainables.settings.legal_ranges import Interval, Parameter, Whole
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.losses._triplets import count_pairs, num_triplets
+from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 # Of unit vectors.
 _LARGEST_SQUARE = 4.0

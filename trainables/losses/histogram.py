@@ -5,12 +5,12 @@ S_BR = cosines, B = batch, R = references, N = nodes.
 
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import PairMasks, pair_masks
-from trainables.losses._histograms import NodeShares, node_shares, soft_histograms
-from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Parameter, Whole
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
+from podium.trainables.losses._histograms import NodeShares, node_shares, soft_histograms
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.settings.legal_ranges import Parameter, Whole
 
 
 class Histogram(Loss):

@@ -5,10 +5,10 @@ S_BB = cosines of images, L_BB = cosines of class names, B = batch, T = length o
 
 from torch.nn.functional import normalize
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class LanguageGuidance(Loss):

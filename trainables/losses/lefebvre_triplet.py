@@ -3,10 +3,10 @@
 S_BB = cosines, B = batch.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import cosines
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._pairs import cosines
 
 
 class LefebvreTriplet(Loss):

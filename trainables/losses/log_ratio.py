@@ -5,11 +5,11 @@ P = partners of the anchor: all of the batch but row 0.
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._anchored import anchored
-from trainables.losses._pairs import distances
-from trainables.settings.legal_ranges import Flag, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.losses._anchored import anchored
+from podium.trainables.losses._pairs import distances
+from podium.trainables.settings.legal_ranges import Flag, Parameter
 
 _EPS = 1e-6
 

@@ -3,12 +3,17 @@
 S_BB = cosines, B = batch.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._boundaries import BoundaryLoss, boundaries, mean_open_side
-from trainables.losses._pairs import cosines
-from trainables.losses._triplets import all_triplets, count_pairs, mine_triplets, num_triplets
-from trainables.settings.legal_ranges import Flag, Interval, Parameter, entry_of
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._boundaries import BoundaryLoss, boundaries, mean_open_side
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.losses._triplets import (
+    all_triplets,
+    count_pairs,
+    mine_triplets,
+    num_triplets,
+)
+from podium.trainables.settings.legal_ranges import Flag, Interval, Parameter, entry_of
 
 
 class MarginCosine(BoundaryLoss):

@@ -1,11 +1,11 @@
 """Multi-similarity loss (Wang et al. 2019): log-sum-exp over the mined pairs of each anchor."""
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._multi_similarity import multi_similarity
-from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._multi_similarity import multi_similarity
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class MultiSimilarity(Loss):

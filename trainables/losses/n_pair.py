@@ -3,12 +3,12 @@
 P_BR = dot products, B = batch, R = references.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import dot_products
-from trainables.losses._tuplets import against_all_negatives, mean_length
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._pairs import dot_products
+from podium.trainables.losses._tuplets import against_all_negatives, mean_length
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class NPair(Loss):

@@ -3,12 +3,12 @@
 S_BC = cosines, B = batch, C = training classes.
 """
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._classification import classify
-from trainables.losses._proxies import proxy_cosines
-from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._classification import classify
+from podium.trainables.losses._proxies import proxy_cosines
+from podium.trainables.losses._proxy_loss import ProxyLoss
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class NormalizedSoftmax(ProxyLoss):

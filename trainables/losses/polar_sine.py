@@ -6,11 +6,11 @@ S_BB = cosines, B = batch.
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._pairs import cosines, masked_mean
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 # Taken off every cosine of a tuple, so that equal embeddings leave a determinant above 0.
 _SHRINKAGE = 1e-6

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._proxies import proxy_cosines
-from trainables.losses._proxy_loss import CentresLoss
-from trainables.settings.legal_ranges import Interval, Parameter, Whole
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._proxies import proxy_cosines
+from podium.trainables.losses._proxy_loss import CentresLoss
+from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 
 class ProxyGML(CentresLoss):

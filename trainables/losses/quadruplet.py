@@ -9,13 +9,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import PairMasks, pair_masks
-from trainables.losses._pairs import cosines
-from trainables.losses._triplets import all_triplets, mean_open_hinge, num_triplets
-from trainables.miners.all_triplets import AllTriplets
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.losses._triplets import all_triplets, mean_open_hinge, num_triplets
+from podium.trainables.miners.all_triplets import AllTriplets
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 # Cosines are compared in whole steps, so that an offset for each class does not round them.
 _STEPS = 2**32

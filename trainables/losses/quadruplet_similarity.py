@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.losses._pairs import cosines
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 # On either side. Below this many pairs the loss is exact; 256 x 256 comparisons take about as long
 # as the cosines of a batch.

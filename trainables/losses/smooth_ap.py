@@ -5,11 +5,11 @@ S_BB = cosines, B = batch.
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._pairs import cosines, masked_mean
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class SmoothAp(Loss):

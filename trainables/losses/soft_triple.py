@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, softmax
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._classification import add_to_own
-from trainables.losses._proxies import proxy_cosines
-from trainables.losses._proxy_loss import CentresLoss
-from trainables.settings.legal_ranges import Interval, Parameter, Whole
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._classification import add_to_own
+from podium.trainables.losses._proxies import proxy_cosines
+from podium.trainables.losses._proxy_loss import CentresLoss
+from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 # The authors' guard of the root, where two centres coincide.
 _SMALLEST_SQUARE = 1e-5

@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._classification import classify
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.losses._classification import classify
 
 
 class Softmax(Loss):

@@ -6,12 +6,12 @@ S_ic = cosine of sample i to proxy c, B = batch, C = training classes, D = embed
 import torch
 from torch.nn.functional import normalize
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._class_pairs import push_classes
-from trainables.losses._proxies import pull_to_proxies
-from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._class_pairs import push_classes
+from podium.trainables.losses._proxies import pull_to_proxies
+from podium.trainables.losses._proxy_loss import ProxyLoss
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class ThesisLoss1(ProxyLoss):

@@ -5,13 +5,13 @@ S_BC = cosines to proxies, B = batch, C = training classes.
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._class_pairs import push_classes
-from trainables.losses._classification import own_class
-from trainables.losses._proxies import proxy_cosines, pull_to_proxies
-from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Flag, Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._class_pairs import push_classes
+from podium.trainables.losses._classification import own_class
+from podium.trainables.losses._proxies import proxy_cosines, pull_to_proxies
+from podium.trainables.losses._proxy_loss import ProxyLoss
+from podium.trainables.settings.legal_ranges import Flag, Interval, Parameter
 
 
 class ThesisLoss2(ProxyLoss):

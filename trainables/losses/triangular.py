@@ -5,11 +5,11 @@ B = batch, R = references, D = embedding dimension.
 
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._every_pair import mean_of_both_sides
-from trainables.losses._pairs import distances, dot_products
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._every_pair import mean_of_both_sides
+from podium.trainables.losses._pairs import distances, dot_products
 
 
 class Triangular(Loss):

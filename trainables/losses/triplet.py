@@ -1,9 +1,9 @@
 """Triplet loss on cosines (Psomas 2020); `triplet_l2` is on squared distances."""
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from trainables.losses._triplets import MinedLoss, mean_mined_hinge
-from trainables.settings.legal_ranges import Interval, Parameter, entry_of
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from podium.trainables.losses._triplets import MinedLoss, mean_mined_hinge
+from podium.trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 
 class Triplet(MinedLoss):

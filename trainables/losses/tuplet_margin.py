@@ -5,12 +5,12 @@ S_BR = cosines, B = batch, R = references.
 
 import math
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import angles, cosines
-from trainables.losses._tuplets import against_all_negatives
-from trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
+from podium.trainables.loss_composition.miner_base import pair_masks
+from podium.trainables.losses._pairs import angles, cosines
+from podium.trainables.losses._tuplets import against_all_negatives
+from podium.trainables.settings.legal_ranges import Interval, Parameter
 
 
 class TupletMargin(Loss):

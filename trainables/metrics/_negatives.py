@@ -16,7 +16,7 @@ from math import inf, nan
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import (
+from podium.trainables.metrics._cosines import (
     FEW_PAIRS,
     FLOAT64_SLACK,
     SortedRows,
@@ -25,7 +25,7 @@ from trainables.metrics._cosines import (
     float32_slack,
     slices,
 )
-from trainables.metrics._positives import Positives
+from podium.trainables.metrics._positives import Positives
 
 # Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. On a
 # CPU few columns, since of a square on the diagonal both halves are computed; a GPU waits for

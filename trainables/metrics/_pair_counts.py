@@ -10,8 +10,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.dataset_interface.verification_pairs import VerificationPairs
-from trainables.metrics._cosines import full_precision, slices, unit_float64
+from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
+from podium.trainables.metrics._cosines import full_precision, slices, unit_float64
 
 _ROWS, _COLUMNS = 1024, 4096
 

@@ -9,7 +9,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import (
+from podium.trainables.metrics._cosines import (
     SortedRows,
     deal,
     slices,

@@ -13,8 +13,8 @@ import math
 import torch
 from torch import Tensor
 
-from trainables.metrics import _faiss
-from trainables.metrics._cosines import float32_slack, slices
+from podium.trainables.metrics import _faiss
+from podium.trainables.metrics._cosines import float32_slack, slices
 
 # Queries of which the products with all rows are in memory at a time: so many, or with large
 # galleries fewer, but not too few for a fast matrix product.

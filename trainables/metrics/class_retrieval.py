@@ -6,14 +6,14 @@ from functools import cached_property
 
 from torch import Tensor
 
-from trainables.dataset_interface.verification_pairs import VerificationPairs
-from trainables.errors import unknown_name
-from trainables.metrics.clustering import clustering_scores
-from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
-from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
-from trainables.metrics.recall_at_k import recall_scores
-from trainables.metrics.verification import verification_scores
-from trainables.trial_reports import Score
+from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
+from podium.trainables.errors import unknown_name
+from podium.trainables.metrics.clustering import clustering_scores
+from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
+from podium.trainables.metrics.recall_at_k import recall_scores
+from podium.trainables.metrics.verification import verification_scores
+from podium.trainables.trial_reports import Score
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from trainables.metrics._cosines import check_finite, unit_float32
-from trainables.metrics.k_means import k_means
-from trainables.trial_reports import Score
+from podium.trainables.metrics._cosines import check_finite, unit_float32
+from podium.trainables.metrics.k_means import k_means
+from podium.trainables.trial_reports import Score
 
 _Counts = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import check_finite, full_precision, unit_float64
+from podium.trainables.metrics._cosines import check_finite, full_precision, unit_float64
 
 # Rows compared with one another; evenly spaced, so no random numbers are drawn.
 _SAMPLE_ROWS = 512

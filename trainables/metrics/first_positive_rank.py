@@ -11,9 +11,9 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.metrics._cosines import full_precision, queries_and_gallery
-from trainables.metrics._negatives import count_negatives_above
-from trainables.metrics._positives import Positives
+from podium.trainables.metrics._cosines import full_precision, queries_and_gallery
+from podium.trainables.metrics._negatives import count_negatives_above
+from podium.trainables.metrics._positives import Positives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ them, D = embedding dimension, or one more.
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import float32_slack, full_precision, slices
-from trainables.metrics._screening import largest_products
-from trainables.metrics.clustering_facts import ITERATIONS, SEED
+from podium.trainables.metrics._cosines import float32_slack, full_precision, slices
+from podium.trainables.metrics._screening import largest_products
+from podium.trainables.metrics.clustering_facts import ITERATIONS, SEED
 
 _CHUNK_IMAGES = 8192
 _EXACT_IMAGES = 1024

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trainables.dataset_interface.label_distances import LabelDistances
-from trainables.metrics._cosines import check_finite, full_precision, slices, unit_float64
+from podium.trainables.dataset_interface.label_distances import LabelDistances
+from podium.trainables.metrics._cosines import check_finite, full_precision, slices, unit_float64
 
 # A chunk holds a few matrices of this many rows and N columns, in float64.
 _CHUNK_QUERIES = 256

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trainables.metrics.label_ranking import LabelRanking
-from trainables.trial_reports import Score
+from podium.trainables.metrics.label_ranking import LabelRanking
+from podium.trainables.trial_reports import Score
 
 
 def ndcg_scores(ranking: LabelRanking, ks: Sequence[int], *, role: str) -> tuple[Score, ...]:

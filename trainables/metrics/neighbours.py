@@ -9,7 +9,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import check_finite, full_precision, unit_float32, unit_float64
+from podium.trainables.metrics._cosines import (
+    check_finite,
+    full_precision,
+    unit_float32,
+    unit_float64,
+)
 
 # Embeddings of which the difference to a query is in float64 at the same time.
 _EXACT_ROWS = 16384

@@ -15,7 +15,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import (
+from podium.trainables.metrics._cosines import (
     FLOAT64_SLACK,
     SortedRows,
     exact_cosines,
@@ -24,9 +24,9 @@ from trainables.metrics._cosines import (
     queries_and_gallery,
     slices,
 )
-from trainables.metrics._positives import Positives
-from trainables.metrics._screening import largest_products
-from trainables.trial_reports import Score
+from podium.trainables.metrics._positives import Positives
+from podium.trainables.metrics._screening import largest_products
+from podium.trainables.trial_reports import Score
 
 # Listed neighbours that are in memory at a time, of so many queries at most.
 _LISTED = 2**19

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trainables.metrics.first_positive_rank import FirstPositiveRanks
-from trainables.trial_reports import ClassHits, Score
+from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks
+from podium.trainables.trial_reports import ClassHits, Score
 
 
 def recall_scores(

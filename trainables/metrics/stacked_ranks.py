@@ -9,7 +9,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import (
+from podium.trainables.metrics._cosines import (
     FLOAT64_SLACK,
     float32_slack,
     full_precision,
@@ -17,7 +17,7 @@ from trainables.metrics._cosines import (
     unit_float32,
     unit_float64,
 )
-from trainables.metrics.first_positive_rank import FirstPositiveRanks
+from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks
 
 _MAX_COSINES = 2**24  # in memory at a time
 

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.dataset_interface.verification_pairs import NUM_FOLDS, VerificationPairs
-from trainables.metrics._cosines import check_finite
-from trainables.metrics._pair_counts import PairCounts, count_all_pairs, count_given_pairs
-from trainables.trial_reports import Score
+from podium.trainables.dataset_interface.verification_pairs import NUM_FOLDS, VerificationPairs
+from podium.trainables.metrics._cosines import check_finite
+from podium.trainables.metrics._pair_counts import PairCounts, count_all_pairs, count_given_pairs
+from podium.trainables.trial_reports import Score
 
 # Classes are dealt to folds in an order that this seed draws, the same for all losses.
 _SEED = 1235

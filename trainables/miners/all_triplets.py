@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
+from podium.trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
 
 class AllTriplets(TripletMiner):

@@ -4,7 +4,7 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
+from podium.trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 
 class ModeratePositives(TripletMiner):

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
+from podium.trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 
 class SemihardBand(TripletMiner):

@@ -7,10 +7,10 @@ from abc import abstractmethod
 
 from torch import Tensor, nn
 
-from trainables.errors import TrialInputError
-from trainables.network.backbone_facts import sides_problem
-from trainables.network.initial_weights import choice_problem
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_facts import sides_problem
+from podium.trainables.network.initial_weights import choice_problem
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class Backbone(nn.Module):

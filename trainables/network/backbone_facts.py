@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, fields
 from functools import cache
 
-from trainables.errors import TrialInputError
-from trainables.registry import literals, names
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import literals, names
 
 TIMM = "timm:"
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from trainables.errors import unknown_name
-from trainables.network.backbone_base import Backbone
-from trainables.settings.training_settings import HeadSettings
+from podium.trainables.errors import unknown_name
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.settings.training_settings import HeadSettings
 
 
 class Embedder(nn.Module):
@@ -26,7 +26,7 @@ class Embedder(nn.Module):
 
     Args:
         backbone: gives the features.
-        embedding_dim: D, at least 1.
+        embedding_dim: D, at least 1; None for no head: embeddings are the features.
         training: the recipe; it chooses pooling, start, LayerNorm and l2 of the head. Pooling acts
             on maps only: some networks give one vector.
 
@@ -37,13 +37,18 @@ class Embedder(nn.Module):
         TrialInputError: the recipe names a pooling or a start that there is not.
     """
 
-    def __init__(self, backbone: Backbone, embedding_dim: int, training: HeadSettings) -> None:
+    def __init__(
+        self, backbone: Backbone, embedding_dim: int | None, training: HeadSettings
+    ) -> None:
         super().__init__()
         self.backbone = backbone
         self._pool = _known("pooling", training.pooling, _POOLINGS)
         start = _known("head_init", training.head_init, _STARTS)
         self._has_layer_norm = training.layer_norm
         self.is_normalised = training.l2
+        self._has_head = embedding_dim is not None
+        if embedding_dim is None:
+            return
         self.embedding = nn.Linear(backbone.num_features, embedding_dim)
         start(self.embedding.weight)
         nn.init.zeros_(self.embedding.bias)
@@ -63,7 +68,9 @@ class Embedder(nn.Module):
     def embed(self, features_BF: Tensor) -> Tensor:
         """Embeddings of shape (B, D), float32, of what `features` gave."""
         with torch.autocast(features_BF.device.type, enabled=False):
-            embeddings_BD: Tensor = self.embedding(self.head_input(features_BF))
+            embeddings_BD = features_BF
+            if self._has_head:
+                embeddings_BD = self.embedding(self.head_input(features_BF))
             if self.is_normalised:
                 embeddings_BD = functional.normalize(embeddings_BD, dim=1)
             return embeddings_BD

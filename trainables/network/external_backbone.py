@@ -7,12 +7,12 @@ from typing import Any
 
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.importable_code import module_class
-from trainables.network.backbone_base import Backbone
-from trainables.network.load_weights import start_from
-from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError
+from podium.trainables.importable_code import module_class
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.load_weights import start_from
+from podium.trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class ExternalBackbone(Backbone):

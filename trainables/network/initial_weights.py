@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from trainables.errors import TrialInputError, did_you_mean
-from trainables.network.backbone_facts import TIMM, backbone_facts
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
+from podium.trainables.errors import TrialInputError, did_you_mean
+from podium.trainables.network.backbone_facts import TIMM, backbone_facts
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
 
 IMAGENET_WEIGHTS = "imagenet"
 

@@ -11,8 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 _PARALLEL = "module."  # what nn.DataParallel puts before each name
 _WRAPPERS = ("state_dict", "model")  # under which training scripts save weights among other things

@@ -1,13 +1,13 @@
 """From the settings of a trial to its backbone."""
 
-from trainables.errors import TrialInputError
-from trainables.network.backbone_base import Backbone
-from trainables.network.backbone_facts import TIMM, is_external
-from trainables.network.external_backbone import external_backbone
-from trainables.network.initial_weights import weights_problem
-from trainables.network.timm_backbone import TimmBackbone
-from trainables.registry import load, names
-from trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.backbone_facts import TIMM, is_external
+from podium.trainables.network.external_backbone import external_backbone
+from podium.trainables.network.initial_weights import weights_problem
+from podium.trainables.network.timm_backbone import TimmBackbone
+from podium.trainables.registry import load, names
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 
 def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> Backbone:

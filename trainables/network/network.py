@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.network.embedder import Embedder
-from trainables.settings.training_settings import ComputeSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.settings.training_settings import ComputeSettings
 
 # One graph for each shape of input, in training and evaluation, with and without gradients.
 _MAX_GRAPHS = 64

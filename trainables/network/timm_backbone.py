@@ -7,13 +7,13 @@ from typing import Any
 
 from torch import Tensor
 
-from trainables.errors import TrialInputError, did_you_mean
-from trainables.network.backbone_base import Backbone
-from trainables.network.backbone_facts import TIMM
-from trainables.network.initial_weights import IMAGENET_WEIGHTS
-from trainables.network.load_weights import start_from
-from trainables.network.pixel_input import PixelInput
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
+from podium.trainables.errors import TrialInputError, did_you_mean
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.backbone_facts import TIMM
+from podium.trainables.network.initial_weights import IMAGENET_WEIGHTS
+from podium.trainables.network.load_weights import start_from
+from podium.trainables.network.pixel_input import PixelInput
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
 class TimmBackbone(Backbone):

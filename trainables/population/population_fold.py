@@ -13,24 +13,31 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from trainables.device import peak_memory_mb
-from trainables.errors import Collapsed, Diverged
-from trainables.loss_composition.loss_base import Loss
-from trainables.metrics.collapse import is_collapsed
-from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
-from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
-from trainables.metrics.stacked_ranks import stacked_ranks
-from trainables.population.captured_step import CapturedStep, Step
-from trainables.population.stacked_optimiser import Rates, Trained
-from trainables.population.stacked_step import BIAS, NOTHING, WEIGHT, StackedStep, StepRates, embed
-from trainables.reproducibility import derive_seed, reproducible
-from trainables.settings.population_agreement import real_names
-from trainables.settings.training_settings import ClippingSettings, OptimiserSettings
-from trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
-from trainables.training_loop.training_batches import TrainingBatches
-from trainables.trial.fold_data import FoldData
-from trainables.trial.setup import TrialSetup
-from trainables.trial_reports import EpochReport, Score
+from podium.trainables.device import peak_memory_mb
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.metrics.collapse import is_collapsed
+from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from podium.trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from podium.trainables.metrics.stacked_ranks import stacked_ranks
+from podium.trainables.population.captured_step import CapturedStep, Step
+from podium.trainables.population.stacked_optimiser import Rates, Trained
+from podium.trainables.population.stacked_step import (
+    BIAS,
+    NOTHING,
+    WEIGHT,
+    StackedStep,
+    StepRates,
+    embed,
+)
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.settings.population_agreement import real_names
+from podium.trainables.settings.training_settings import ClippingSettings, OptimiserSettings
+from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
+from podium.trainables.training_loop.training_batches import TrainingBatches
+from podium.trainables.trial.fold_data import FoldData
+from podium.trainables.trial.setup import TrialSetup
+from podium.trainables.trial_reports import EpochReport, Score
 
 MemberReport = EpochReport | Diverged | Collapsed
 
@@ -77,7 +84,7 @@ class PopulationFold:
             )
         for loss in losses:
             generator = torch.Generator().manual_seed(derive_seed(data.seed, "criterion"))
-            dim = first.settings.embedding_dim
+            dim = embedder.embedding.out_features
             loss.prepare(self._batches.num_classes, dim, generator)
         self._layer = {
             WEIGHT: _stacked([embedder.embedding.weight] * len(setups), device),

@@ -5,14 +5,14 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 import torch
 
-from trainables.device import reset_peak_memory, trial_device
-from trainables.errors import Collapsed, Diverged
-from trainables.population.population_fold import PopulationFold
-from trainables.settings.population_agreement import agreement, why_alone
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial.fold_run import FoldRun, epochs_of
-from trainables.trial.setup import set_up
-from trainables.trial_reports import EpochReport
+from podium.trainables.device import reset_peak_memory, trial_device
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.population.population_fold import PopulationFold
+from podium.trainables.settings.population_agreement import agreement, why_alone
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial.fold_run import FoldRun, epochs_of
+from podium.trainables.trial.setup import set_up
+from podium.trainables.trial_reports import EpochReport
 
 MemberReport = EpochReport | Diverged | Collapsed
 

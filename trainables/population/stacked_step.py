@@ -14,9 +14,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.func import grad_and_value, vmap
 from torch.nn import functional
 
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Loss
-from trainables.population.stacked_optimiser import Rates, Trained, update
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.population.stacked_optimiser import Rates, Trained, update
 
 WEIGHT, BIAS = "weight", "bias"
 """Names of what the embedding layer trains."""

@@ -6,18 +6,18 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from trainables.errors import unknown_name
-from trainables.recipes._base import Recipe
-from trainables.recipes.fast import FAST
-from trainables.recipes.gradml_paper import GRADML_PAPER
-from trainables.recipes.log_ratio_paper import LOG_RATIO_PAPER
-from trainables.recipes.proxy_anchor_paper import PROXY_ANCHOR_PAPER
-from trainables.recipes.proxy_gml_paper import PROXY_GML_PAPER
-from trainables.recipes.psomas2020 import PSOMAS2020
-from trainables.recipes.psomas2020_code import PSOMAS2020_CODE
-from trainables.recipes.reality_check import REALITY_CHECK
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.training_settings import (
+from podium.trainables.errors import unknown_name
+from podium.trainables.recipes._base import Recipe
+from podium.trainables.recipes.fast import FAST
+from podium.trainables.recipes.gradml_paper import GRADML_PAPER
+from podium.trainables.recipes.log_ratio_paper import LOG_RATIO_PAPER
+from podium.trainables.recipes.proxy_anchor_paper import PROXY_ANCHOR_PAPER
+from podium.trainables.recipes.proxy_gml_paper import PROXY_GML_PAPER
+from podium.trainables.recipes.psomas2020 import PSOMAS2020
+from podium.trainables.recipes.psomas2020_code import PSOMAS2020_CODE
+from podium.trainables.recipes.reality_check import REALITY_CHECK
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
     TrainingSettings,

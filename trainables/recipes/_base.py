@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 Values = Mapping[str, HyperparameterValue]
 

@@ -1,7 +1,7 @@
 """GradML, as the paper says; there is no public code."""
 
-from trainables.recipes._base import ON_GLYPHS, Recipe
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ON_GLYPHS, Recipe
+from podium.trainables.settings.training_settings import TrainingSettings
 
 GRADML_PAPER = Recipe(
     base=TrainingSettings(

@@ -5,8 +5,8 @@ learning rate falls there with every step, as 1 / (1 + step / 10,000); and image
 to 3 % and scaled by up to 5 % without a flip, which would change the pose.
 """
 
-from trainables.recipes._base import ON_GLYPHS, Recipe
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ON_GLYPHS, Recipe
+from podium.trainables.settings.training_settings import TrainingSettings
 
 LOG_RATIO_PAPER = Recipe(
     base=TrainingSettings(

@@ -4,8 +4,8 @@ https://github.com/tjddus9597/Proxy-Anchor-CVPR2020. The README's numbers are be
 paper's, because of the batch size, as it says itself.
 """
 
-from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
+from podium.trainables.settings.training_settings import TrainingSettings
 
 _LARGE: Values = {
     "learning_rate": 6e-4,  # README: --lr

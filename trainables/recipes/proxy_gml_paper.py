@@ -5,8 +5,8 @@ the second one; meant, by its comment, is the first, which podium does. Its lear
 from the 20th and 40th epoch on, podium's after them.
 """
 
-from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe
+from podium.trainables.settings.training_settings import TrainingSettings
 
 _SOP = {"subproxies": 1, "ratio": 0.05, "regulariser": 0.0, "proxy_learning_rate": 0.3}
 

@@ -3,8 +3,8 @@
 Its training follows the Proxy-Anchor authors' code, which says what the text leaves open.
 """
 
-from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
+from podium.trainables.settings.training_settings import TrainingSettings
 
 # The code freezes no BatchNorm on large data sets, and scales the proxies' learning rate with the
 # network's: 100 times (Proxy-Anchor, train.py).

@@ -8,8 +8,8 @@ distances (D3), ``proxy_nca_pp`` for its Proxy-NCA (D21).
 
 from dataclasses import replace
 
-from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe
-from trainables.recipes.psomas2020 import PSOMAS2020
+from podium.trainables.recipes._base import ANY, PROXY_LOSSES, Recipe
+from podium.trainables.recipes.psomas2020 import PSOMAS2020
 
 _RANDOM = {"sampler": "random"}
 _UNTRAINED = {"proxy_learning_rate": 0.0}  # D1: the optimiser never gets them

@@ -10,8 +10,8 @@ of four folds.
 
 from collections.abc import Mapping
 
-from trainables.recipes._base import ON_GLYPHS, Recipe
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.recipes._base import ON_GLYPHS, Recipe
+from podium.trainables.settings.training_settings import TrainingSettings
 
 _DATASETS = ("cub200", "cars196", "sop")
 

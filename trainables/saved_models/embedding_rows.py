@@ -15,8 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.metrics.class_retrieval import ClassRetrieval
+from podium.trainables.errors import TrialInputError
+from podium.trainables.metrics.class_retrieval import ClassRetrieval
 
 _SUFFIXES = (".npy", ".safetensors")
 

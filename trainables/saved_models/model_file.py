@@ -16,12 +16,16 @@ import torch
 from torch import Tensor
 
 from podium.kept_files.tensor_file import encode_tensors, read_tensors, tensor_hash
-from trainables.errors import TrialInputError
-from trainables.network.embedder import Embedder
-from trainables.network.make_backbone import make_backbone
-from trainables.settings.hyperparameters import resolved_training
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import LOCATION_OPTIONS, RANDOM_WEIGHTS, TrialSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.settings.hyperparameters import resolved_training
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
+    LOCATION_OPTIONS,
+    RANDOM_WEIGHTS,
+    TrialSettings,
+)
 
 _KIND = "model"
 _LOSS = "loss."

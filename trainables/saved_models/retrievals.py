@@ -10,11 +10,11 @@ from functools import partial
 
 from torch import Tensor
 
-from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.class_splits import seeded_order
-from trainables.dataset_interface.dataset import Dataset
-from trainables.metrics.neighbours import neighbours
-from trainables.trial_reports import Neighbour, Retrieval
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.dataset_interface.class_splits import seeded_order
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.metrics.neighbours import neighbours
+from podium.trainables.trial_reports import Neighbour, Retrieval
 
 _NUM_QUERIES = 6
 _NUM_NEIGHBOURS = 6

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import torch
 
 from podium.kept_files.embeddings_file import EmbeddingsFile
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError, unknown_name
-from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
-from trainables.metrics.label_ranking import label_ranking
-from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
-from trainables.tasks import METRICS, objective_of
-from trainables.trial_reports import Score
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
+from podium.trainables.metrics.label_ranking import label_ranking
+from podium.trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
+from podium.trainables.tasks import METRICS, objective_of
+from podium.trainables.trial_reports import Score
 
 _MAX_K = 2**31 - 1  # more than any gallery has
 

@@ -1,6 +1,6 @@
 """A trained network at work: embeddings of image files, and again of the test images.
 
-    from trainables.saved_models.trained_model import load_model
+    from podium.trainables.saved_models.trained_model import load_model
 
     model = load_model("winner.safetensors")
     embeddings_ND = model.embed_files(["a.jpg", "b.jpg"])
@@ -19,20 +19,20 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.image_batches import ImageBatches, ResidentBatches
-from trainables.batches.image_pipeline import ImageInput
-from trainables.batches.labelled_images import LabelledImages, images_of_classes
-from trainables.dataset_interface.dataset import Dataset
-from trainables.device import trial_device
-from trainables.errors import TrialInputError
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.build_progress import Progress
-from trainables.file_caches.image_files import ImageFiles, Transparency
-from trainables.network.backbone_facts import is_import_path
-from trainables.network.network import Network
-from trainables.reproducibility import reproducible
-from trainables.saved_models.model_file import ModelFile, Transform, read_model
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.image_batches import ImageBatches, ResidentBatches
+from podium.trainables.batches.image_pipeline import ImageInput
+from podium.trainables.batches.labelled_images import LabelledImages, images_of_classes
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.device import trial_device
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.array_cache import cache_folder_at
+from podium.trainables.file_caches.build_progress import Progress
+from podium.trainables.file_caches.image_files import ImageFiles, Transparency
+from podium.trainables.network.backbone_facts import is_import_path
+from podium.trainables.network.network import Network
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.saved_models.model_file import ModelFile, Transform, read_model
 
 
 class TrainedModel:
@@ -73,7 +73,7 @@ class TrainedModel:
                 image, or has another size where the model resizes none.
         """
         if not images:
-            return np.empty((0, self.file.settings.embedding_dim), dtype=np.float32)
+            return np.empty((0, self.embedder.embedding.out_features), dtype=np.float32)
         transform = self.file.transform
         if transform is None:
             raise TrialInputError(

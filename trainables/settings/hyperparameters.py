@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.training_settings import (
+from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
     TrainingSettings,
 )
-from trainables.settings.unused_settings import Surroundings, why_unused_setting
+from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 
 def resolved_training(

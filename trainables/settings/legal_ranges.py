@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any, ClassVar
 
-from trainables.registry import names
+from podium.trainables.registry import names
 
 # Far above what any network or study has, so that a slip of the pen is refused at once.
 MAX_DIM = 100_000

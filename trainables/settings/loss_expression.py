@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainables.errors import TrialInputError, did_you_mean
-from trainables.loss_files import class_in_file
-from trainables.other_names import PML_NAMES
-from trainables.registry import names
-from trainables.settings.legal_ranges import Interval, Parameter, Whole
-from trainables.settings.training_settings import HyperparameterValue
+from podium.trainables.errors import TrialInputError, did_you_mean
+from podium.trainables.loss_files import class_in_file
+from podium.trainables.other_names import PML_NAMES
+from podium.trainables.registry import names
+from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
+from podium.trainables.settings.training_settings import HyperparameterValue
 
 MEMORY = {
     "memory_size": Parameter(1024, Whole(1, 10_000_000), unit="images", source="own"),

@@ -6,14 +6,14 @@ No torch: plans ask this of every search.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from trainables.hashing import digest
-from trainables.registry import literals
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.hyperparameters import resolved_training
-from trainables.settings.legal_ranges import DECLARATIONS, Interval, Parameter
-from trainables.settings.loss_expression import parse_loss
-from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
-from trainables.settings.trial_settings import UNTRAINED, TrialSettings
+from podium.trainables.hashing import digest
+from podium.trainables.registry import literals
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.hyperparameters import resolved_training
+from podium.trainables.settings.legal_ranges import DECLARATIONS, Interval, Parameter
+from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
 
 REAL_SETTINGS = (
     "learning_rate",
@@ -50,7 +50,7 @@ def why_alone(settings: TrialSettings) -> str | None:
     training = resolved_training(settings.training, settings.hyperparameters)
     if not is_head(training.mode, settings.backbone.name):
         return "its backbone is trained"
-    if settings.loss == UNTRAINED or training.epochs == 0:
+    if settings.loss in BASELINES or training.epochs == 0:
         return "nothing is trained"
     if settings.evaluate_test:
         return "it reads the test classes"

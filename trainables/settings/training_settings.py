@@ -10,9 +10,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_type_hints
 
-from trainables.errors import TrialInputError
-from trainables.registry import literals, names
-from trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import literals, names
+from podium.trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
 
 HyperparameterValue = bool | int | float | str
 

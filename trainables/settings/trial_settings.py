@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 ProtocolKind = Literal[
     "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
@@ -24,7 +24,10 @@ LOCATION_OPTIONS = ("root", _CLASS_TEXT, _LABEL_DISTANCES, VERIFICATION_PAIRS)
 
 RANDOM_WEIGHTS = "random"  # a network that starts from nothing, on request only
 
-UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fresh network
+UNTRAINED = "untrained"  # a fresh network, with the head that losses start from
+FEATURES = "features"  # the pooled features of its backbone: it has no head
+BASELINES = (UNTRAINED, FEATURES)
+"""The pseudo-losses of trials that train nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +155,11 @@ class TrialSettings:
 
     backbone: BackboneSettings
 
-    embedding_dim: int
-    """Numbers of an embedding."""
+    embedding_dim: int | None
+    """Numbers of an embedding; None of `FEATURES`, which are as many as the backbone gives."""
 
     loss: str
-    """An expression (`trainables.settings.loss_expression`), or `UNTRAINED`."""
+    """An expression (`trainables.settings.loss_expression`), or one of `BASELINES`."""
 
     hyperparameters: Mapping[str, HyperparameterValue]
     """Flat; names that are fields of `TrainingSettings` override ``training``, all others go to

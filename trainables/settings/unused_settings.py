@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.training_settings import TrainingSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

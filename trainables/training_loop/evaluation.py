@@ -8,17 +8,20 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.modules.batchnorm import _BatchNorm
 
-from trainables.batches.labelled_images import LabelledImages
-from trainables.errors import Collapsed, Diverged
-from trainables.metrics.class_retrieval import ClassRetrieval
-from trainables.metrics.collapse import is_collapsed
-from trainables.metrics.label_ranking import label_ranking
-from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
-from trainables.metrics.recall_at_k import recall_class_hits
-from trainables.network.embedder import Embedder
-from trainables.network.network import Network
-from trainables.trial_reports import ClassHits, Score
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.metrics.class_retrieval import ClassRetrieval
+from podium.trainables.metrics.collapse import is_collapsed
+from podium.trainables.metrics.label_ranking import label_ranking
+from podium.trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
+from podium.trainables.metrics.recall_at_k import recall_class_hits
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.network import Network
+from podium.trainables.trial_reports import ClassHits, Score
+
+_FEW_BATCHES = 50  # BatchNorm of torch forgets the statistics it began with at .9 a batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,7 @@ class Evaluator:
         """
         embeddings_ND = embed_finite(self.network, images, role, self.fold, epoch)
         if is_collapsed(embeddings_ND):
-            what = f"all {len(images)} {role} embeddings coincide"
+            what = f"all {len(images)} {role} embeddings coincide{_why_they_may(self.network)}"
             raise Collapsed(what, self.fold, epoch)
         if images.label_distances is not None:
             ranking = label_ranking(
@@ -143,3 +146,16 @@ class Evaluator:
             class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks),
             embeddings_ND=embeddings_ND,
         )
+
+
+def _why_they_may(network: Embedder | Network) -> str:
+    """Of a network whose BatchNorm has followed few batches, that; else nothing."""
+    embedder = network.embedder if isinstance(network, Network) else network
+    layers = [layer for layer in embedder.modules() if isinstance(layer, _BatchNorm)]
+    seen = max((int(it.num_batches_tracked or 0) for it in layers), default=0)
+    if not 0 < seen < _FEW_BATCHES:
+        return ""
+    return (
+        f"; its BatchNorm has followed {seen} batches, which may be too few: train for more"
+        " epochs, with smaller batches, or start from weights"
+    )

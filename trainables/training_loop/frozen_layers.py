@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.training_settings import FreezingSettings, TrainingSettings
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.training_settings import FreezingSettings, TrainingSettings
 
 
 def let_rest(backbone: nn.Module, training: FreezingSettings, epoch: int) -> None:

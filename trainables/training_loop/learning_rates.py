@@ -1,6 +1,6 @@
 """How learning rates change from epoch to epoch. No torch."""
 
-from trainables.settings.training_settings import OptimiserSettings
+from podium.trainables.settings.training_settings import OptimiserSettings
 
 # What has a learning rate of its own: the network without its embedding layer, that layer, and
 # what the loss trains.

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from trainables.errors import TrialInputError
-from trainables.loss_composition.loss_base import LossOutput
-from trainables.network.network import Network
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.loss_base import LossOutput
+from podium.trainables.network.network import Network
 
 
 def backpropagate(

@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn.utils import clip_grad_value_
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
-from trainables.network.embedder import Embedder
-from trainables.settings.training_settings import ClippingSettings, OptimiserSettings
-from trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.settings.training_settings import ClippingSettings, OptimiserSettings
+from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
 
 _GROUP = "name"  # of a parameter group, so that a schedule finds it
 

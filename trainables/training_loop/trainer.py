@@ -12,20 +12,28 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
-from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.batch_sampler import Embeddings
-from trainables.errors import Diverged
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.network.network import Network
-from trainables.reproducibility import derive_seed
-from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import embed_finite
-from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
-from trainables.training_loop.micro_batches import backpropagate
-from trainables.training_loop.optimisers import clip_gradients, make_optimiser, set_learning_rates
-from trainables.training_loop.training_batches import TrainingBatches
-from trainables.trial_reports import Score
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.dataset_interface.batch_sampler import Embeddings
+from podium.trainables.errors import Diverged
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.network.network import Network
+from podium.trainables.reproducibility import derive_seed
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.training_loop.evaluation import embed_finite
+from podium.trainables.training_loop.frozen_layers import (
+    let_rest,
+    warn_of_batch_norm,
+    warn_of_warm_up,
+)
+from podium.trainables.training_loop.micro_batches import backpropagate
+from podium.trainables.training_loop.optimisers import (
+    clip_gradients,
+    make_optimiser,
+    set_learning_rates,
+)
+from podium.trainables.training_loop.training_batches import TrainingBatches
+from podium.trainables.trial_reports import Score
 
 
 class Trainer:

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import torch
 from torch import Generator, Tensor
 
-from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
-from trainables.device import sent
-from trainables.loss_composition.loss_base import Criterion
-from trainables.registry import load
-from trainables.reproducibility import derive_seed
-from trainables.settings.training_settings import TrainingSettings
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.dataset_interface.batch_sampler import Embeddings, Sampler
+from podium.trainables.device import sent
+from podium.trainables.loss_composition.loss_base import Criterion
+from podium.trainables.registry import load
+from podium.trainables.reproducibility import derive_seed
+from podium.trainables.settings.training_settings import TrainingSettings
 
 # Of each image, for losses that compare distributions: enough for a covariance, at four times the
 # cost of a forward pass.

@@ -15,8 +15,13 @@ from typing import Any
 
 import torch
 
-from trainables.errors import CheckpointError
-from trainables.trial_reports import EpochReport, TestReport, reports_from_json, reports_to_json
+from podium.trainables.errors import CheckpointError
+from podium.trainables.trial_reports import (
+    EpochReport,
+    TestReport,
+    reports_from_json,
+    reports_to_json,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,13 @@ from pathlib import Path
 from torch import Tensor
 
 from podium.kept_files.embeddings_file import EmbeddingsFile
-from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.dataset import Dataset
-from trainables.file_caches.decoded_pixels import ArrayPixels
-from trainables.file_caches.image_files import ImageFiles
-from trainables.saved_models.model_file import ModelFile, Transform
-from trainables.trial.setup import TrialSetup
-from trainables.trial_reports import TestReport
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.saved_models.model_file import ModelFile, Transform
+from podium.trainables.trial.setup import TrialSetup
+from podium.trainables.trial_reports import TestReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,20 +7,24 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trainables.batches.image_pipeline import ImageInput
-from trainables.batches.labelled_images import LabelledImages, NetworkInput, images_of_classes
-from trainables.batches.leakage_guard import LeakageGuard, Role
-from trainables.dataset_interface.class_splits import (
+from podium.trainables.batches.image_pipeline import ImageInput
+from podium.trainables.batches.labelled_images import (
+    LabelledImages,
+    NetworkInput,
+    images_of_classes,
+)
+from podium.trainables.batches.leakage_guard import LeakageGuard, Role
+from podium.trainables.dataset_interface.class_splits import (
     Split,
     assert_class_disjoint,
     assert_not_tested,
     make_split,
 )
-from trainables.network.embedder import Embedder
-from trainables.reproducibility import derive_seed, reproducible
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.trial.frozen_features import FrozenFeatures
-from trainables.trial.setup import TrialSetup
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.trial.frozen_features import FrozenFeatures
+from podium.trainables.trial.setup import TrialSetup
 
 
 class FoldData:

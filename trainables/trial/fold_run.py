@@ -7,16 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trainables.device import peak_memory_mb
-from trainables.network.network import Network
-from trainables.reproducibility import derive_seed, reproducible
-from trainables.saved_models.retrievals import retrievals
-from trainables.training_loop.evaluation import Evaluation, Evaluator
-from trainables.training_loop.trainer import Trainer
-from trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
-from trainables.trial.fold_data import FoldData
-from trainables.trial.setup import TrialSetup
-from trainables.trial_reports import EpochReport, Score, TestReport
+from podium.trainables.device import peak_memory_mb
+from podium.trainables.network.network import Network
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.saved_models.retrievals import retrievals
+from podium.trainables.training_loop.evaluation import Evaluation, Evaluator
+from podium.trainables.training_loop.trainer import Trainer
+from podium.trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
+from podium.trainables.trial.fold_data import FoldData
+from podium.trainables.trial.setup import TrialSetup
+from podium.trainables.trial_reports import EpochReport, Score, TestReport
 
 
 def epochs_of(setup: TrialSetup) -> range:
@@ -29,7 +29,7 @@ class FoldRun:
     """The network of one fold, from scratch or from a saved state.
 
     Weights and batches follow from the trial's seed and the fold, not from the loss: competitors
-    start from the same network, and so does the untrained baseline.
+    start from the same network, and so do the baselines.
 
     Args:
         setup: the trial.

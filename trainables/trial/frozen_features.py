@@ -15,22 +15,22 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainables.batches.feature_batches import FeatureBatches
-from trainables.batches.image_pipeline import ImageInput
-from trainables.dataset_interface.dataset import Dataset
-from trainables.file_caches.array_cache import cache_folder_at, cached_array
-from trainables.file_caches.feature_cache import Append, cached_features
-from trainables.file_caches.feature_vectors import FeatureVectors
-from trainables.foreign_code import foreign_code
-from trainables.hashing import digest
-from trainables.network.backbone_facts import is_external, is_import_path
-from trainables.network.embedder import Embedder
-from trainables.network.initial_weights import weights_fingerprint
-from trainables.network.make_backbone import make_backbone
-from trainables.network.network import Network
-from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
-from trainables.trial.setup import TrialSetup
+from podium.trainables.batches.feature_batches import FeatureBatches
+from podium.trainables.batches.image_pipeline import ImageInput
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.file_caches.array_cache import cache_folder_at, cached_array
+from podium.trainables.file_caches.feature_cache import Append, cached_features
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.foreign_code import foreign_code
+from podium.trainables.hashing import digest
+from podium.trainables.network.backbone_facts import is_external, is_import_path
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.initial_weights import weights_fingerprint
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.network.network import Network
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
+from podium.trainables.trial.setup import TrialSetup
 
 # Packages of trainables whose code decides what a backbone computes.
 _CODE_FOLDERS = ("backbones", "network")

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 
-from trainables.device import reset_peak_memory, trial_device
-from trainables.errors import Collapsed, Diverged
-from trainables.settings.trial_settings import TrialSettings
-from trainables.trial.checkpoint import Checkpoint, decode, encode
-from trainables.trial.fold_artifacts import FoldArtifacts
-from trainables.trial.fold_run import FoldRun, epochs_of
-from trainables.trial.setup import set_up
-from trainables.trial_reports import EpochReport, TestReport
+from podium.trainables.device import reset_peak_memory, trial_device
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.settings.trial_settings import TrialSettings
+from podium.trainables.trial.checkpoint import Checkpoint, decode, encode
+from podium.trainables.trial.fold_artifacts import FoldArtifacts
+from podium.trainables.trial.fold_run import FoldRun, epochs_of
+from podium.trainables.trial.setup import set_up
+from podium.trainables.trial_reports import EpochReport, TestReport
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,8 +40,8 @@ def run_trial(
     numbers are as the caller left them.
 
     Args:
-        settings: the trial. The loss ``untrained`` with 0 epochs is the baseline: epoch 0 is
-            validated (not under ``refit``) and tested as it is.
+        settings: the trial. The losses ``untrained`` and ``features`` with 0 epochs are baselines:
+            epoch 0 is validated (not under ``refit``) and tested as it is.
         resume: the last checkpoint given to ``save``; its reports are yielded first, again.
         save: called with the trial's state before a report is yielded.
         is_save_due: asked before each report whether to save; by default always.

@@ -4,23 +4,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from trainables.dataset_interface.batch_sampler import Sampler
-from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import DataError, TrialInputError
-from trainables.hashing import digest
-from trainables.loss_composition.loss_base import Criterion
-from trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
-from trainables.network.backbone_facts import backbone_facts
-from trainables.network.embedder import Embedder
-from trainables.network.initial_weights import weights_fingerprint
-from trainables.network.make_backbone import make_backbone
-from trainables.registry import load
-from trainables.settings.frozen_feature_rules import input_problem, mode_problem
-from trainables.settings.hyperparameters import loss_arguments, resolved_training
-from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
-from trainables.settings.trial_settings import UNTRAINED, TestScores, TrialSettings
-from trainables.tasks import loss_problem, sampler_problem
+from podium.trainables.dataset_interface.batch_sampler import Sampler
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import DataError, TrialInputError
+from podium.trainables.hashing import digest
+from podium.trainables.loss_composition.loss_base import Criterion
+from podium.trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.initial_weights import weights_fingerprint
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.registry import load
+from podium.trainables.settings.frozen_feature_rules import input_problem, mode_problem
+from podium.trainables.settings.hyperparameters import loss_arguments, resolved_training
+from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.trial_settings import (
+    BASELINES,
+    FEATURES,
+    TestScores,
+    TrialSettings,
+)
+from podium.trainables.tasks import loss_problem, sampler_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +149,13 @@ def _check_task(setup: TrialSetup, loss: Criterion, sampler: type[Sampler]) -> N
 
 
 def _check(settings: TrialSettings) -> None:
+    dim, is_headless = settings.embedding_dim, settings.loss == FEATURES
+    dim_rule = f"null of the loss {FEATURES}" if is_headless else "at least 1"
+    has_dim = dim is None if is_headless else dim is not None and dim >= 1
     problems = [
         f"{name} must be {rule}; got {value!r}"
         for name, rule, value, holds in (
-            ("embedding_dim", "at least 1", settings.embedding_dim, settings.embedding_dim >= 1),
+            ("embedding_dim", dim_rule, dim, has_dim),
             ("num_threads", "at least 1", settings.num_threads, settings.num_threads >= 1),
             ("ks", "one or more K >= 1", settings.ks, settings.ks and min(settings.ks) >= 1),
             ("folds", "different, at least one", settings.folds, _are_different(settings.folds)),
@@ -180,8 +188,8 @@ def _are_different(folds: tuple[int, ...]) -> bool:
 
 
 def _is_trained(loss: str, epochs: int) -> bool:
-    if loss != UNTRAINED:
+    if loss not in BASELINES:
         return True
     if epochs != 0:
-        raise TrialInputError(f"loss {UNTRAINED!r} is not trained: epochs must be 0; got {epochs}")
+        raise TrialInputError(f"loss {loss!r} is not trained: epochs must be 0; got {epochs}")
     return False

@@ -9,7 +9,7 @@ for (const table of document.querySelectorAll(".scroll > table[id]")) {
   const chosen = [...headsOf(table)].filter((head) => "chosen" in head.dataset);
   if (chosen.length || table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table, chosen));
   table.parentElement.before(tools);
-  if (table.classList.contains("sortable")) makeSortable(table);
+  makeSortable(table);
 }
 
 function headsOf(table) {

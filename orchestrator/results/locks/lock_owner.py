@@ -4,18 +4,15 @@ import os
 import platform
 import secrets
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import psutil
+from pydantic.dataclasses import dataclass
 
-from orchestrator.results.storage.locations import Place
-from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.json_records import STRICT, Count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class LockOwner:
     """What the file of a lock holds.
 
@@ -30,20 +27,13 @@ class LockOwner:
 
     host: str
     machine: str
-    pid: int
+    pid: Count
     process_start: str
     token: str
-    heartbeat: int
+    heartbeat: Count
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
-
-    def is_same(self, other: "LockOwner | None") -> bool:
-        """Whether it is the same run, at whatever heartbeat."""
-        return other is not None and other.token == self.token
-
-
-_TYPES = {field.name: field.type for field in fields(LockOwner)}
 
 
 def this_process() -> LockOwner:
@@ -58,17 +48,6 @@ def this_process() -> LockOwner:
         token=secrets.token_hex(16),
         heartbeat=0,
     )
-
-
-def parse_owner(values: Mapping[str, Any], place: Place) -> LockOwner:
-    """The owner that the values of a lock file describe; CorruptFileError for other values."""
-    types = {name: type(value) for name, value in values.items()}
-    if types != _TYPES or values["pid"] < 0:
-        raise CorruptFileError(
-            f"{place} is not a lock: it must hold {', '.join(sorted(_TYPES))}; "
-            "delete it if no run of the study is alive"
-        )
-    return LockOwner(**values)
 
 
 def is_dead(owner: LockOwner) -> bool:

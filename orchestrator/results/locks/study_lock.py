@@ -17,26 +17,28 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Self
 
-from orchestrator.results.locks.lock_owner import LockOwner, is_dead, parse_owner, this_process
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import (
-    list_names,
-    parse_json,
+from pydantic import TypeAdapter
+
+from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
+from podium.orchestrator.results.locks.lock_owner import LockOwner, is_dead, this_process
+from podium.orchestrator.results.records.json_records import parsed
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import (
+    list_files,
     put,
     put_if_absent,
     read_record,
     remove_temporaries,
-    to_json,
 )
-from orchestrator.results.storage.local_files import check_not_vanished
-from orchestrator.results.storage.transient_errors import retrying_for
-from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
+from podium.orchestrator.results.storage.local_files import check_not_vanished
+from podium.orchestrator.results.storage.transient_errors import retrying_for
 
 _POLLS_PER_WATCH = 50
-_FREE = {"is_free": True}  # what an owner leaves
+_OWNER = TypeAdapter[LockOwner | None](LockOwner | None)  # None is what an owner leaves
+_NAME = "lock, to be deleted if no run of the study is alive"
 
 
 def lock_owner(paths: StudyPaths) -> LockOwner | None:
@@ -45,17 +47,22 @@ def lock_owner(paths: StudyPaths) -> LockOwner | None:
 
 
 def _last_number(paths: StudyPaths) -> int:
-    names = [name.removesuffix(".json") for name in list_names(paths.locks, ".json")]
-    for name in names:
-        if not name.isdecimal():
-            raise CorruptFileError(f"{paths.locks / name}.json is no lock; delete it")
-    return max(map(int, names), default=0)
+    files = list_files(paths.locks, ".json")
+    for file in files:
+        if not file.stem.isdecimal():
+            raise CorruptFileError(f"{file} is no lock; delete it")
+    return max((int(file.stem) for file in files), default=0)
 
 
 def _owner(paths: StudyPaths, number: int) -> LockOwner | None:
     """Who left a lock; None if it is free, or was deleted."""
-    values = parse_json(paths.lock(number), read_record(paths.lock(number)))
-    return None if values in (None, _FREE) else parse_owner(values or {}, paths.lock(number))
+    file = paths.lock(number)
+    content = read_record(file)
+    return None if content is None else parsed(_OWNER, content, str(file), _NAME)
+
+
+def _text(owner: LockOwner | None) -> bytes:
+    return _OWNER.dump_json(owner) + b"\n"
 
 
 class StudyLock:
@@ -116,8 +123,9 @@ class StudyLock:
         # If it stays locked, the next run finds its owner dead or silent, and takes it over. What
         # ended the run must reach the user, without a delay by retries.
         with suppress(StoreError, CorruptFileError), retrying_for(0):
-            if self._owner.is_same(_owner(self._paths, self._number)):
-                put(self._paths.lock(self._number), to_json(_FREE))
+            found = _owner(self._paths, self._number)
+            if found is not None and found.token == self._owner.token:
+                put(self._paths.lock(self._number), _text(None))
 
     def raise_if_lost(self) -> None:
         """Raise LockHeldError if another run has the lock now, or it was deleted.
@@ -141,7 +149,7 @@ class StudyLock:
             if found is not None and found != silent and not is_dead(found):
                 return found
             number += 1
-            if put_if_absent(self._paths.lock(number), to_json(asdict(self._owner))):
+            if put_if_absent(self._paths.lock(number), _text(self._owner)):
                 remove_temporaries(self._paths.locks, self._paths.lock(number - 1).name)
                 self._number = number
                 return None
@@ -159,24 +167,22 @@ class StudyLock:
                 return
 
     def _beat(self) -> None:
-        is_failing = False
-        while not self._released.wait(self._heartbeat_seconds):
+        problem: Exception | None = None
+        while self._lost is None and not self._released.wait(self._heartbeat_seconds):
+            before, problem = problem, None
             try:
                 with retrying_for(0):  # the next beat is soon enough
                     self._raise_counter()
             except FolderGoneError:
                 return  # which ends the run, and is said there
             except (StoreError, CorruptFileError) as error:
-                if not is_failing:
-                    self._say(f"the heartbeat of the study's lock fails: {error}")
-                is_failing = True
-                continue
-            if is_failing:
+                problem = error
+            if problem is not None and before is None:
+                self._say(f"the heartbeat of the study's lock fails: {problem}")
+            elif problem is None and before is not None:
                 self._say("the heartbeat of the study's lock is written again")
-            is_failing = False
-            if self._lost is not None:
-                self._say(self._lost)
-                return
+        if self._lost is not None:
+            self._say(self._lost)
 
     def _raise_counter(self) -> None:
         with self._beating:
@@ -186,11 +192,11 @@ class StudyLock:
             if found is None:
                 check_not_vanished(self._paths.locks)
                 self._lost = f"this run lost the lock of its study in {self._paths.locks}"
-            elif not self._owner.is_same(found):
+            elif found.token != self._owner.token:
                 self._lost = f"this run lost the lock of {self._paths.folder} to {found}"
             else:
                 self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-                put(self._paths.lock(number), to_json(asdict(self._owner)))
+                put(self._paths.lock(number), _text(self._owner))
                 self._seen_at = started_at
 
 

@@ -4,16 +4,16 @@ They are written before the row of their trial is committed, so a committed tria
 the study keeps none; a trial that runs again writes the same bytes again.
 """
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import (
-    list_names,
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import (
+    list_files,
     put,
     read_bytes,
     remove_temporaries,
-    total_size,
+    stored_files,
 )
-from orchestrator.results.storage.locations import Place
-from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.storage.locations import Place
 
 _SUFFIX = ".safetensors"
 
@@ -65,15 +65,16 @@ def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
 
 def kept_bytes(paths: StudyPaths) -> int:
     """Bytes of all weights and embeddings of the study."""
-    return sum(total_size(folder, _SUFFIX) for folder in (paths.models, paths.embeddings))
+    files = (*stored_files(paths.models), *stored_files(paths.embeddings))
+    return sum(file.num_bytes for file in files if file.path.endswith(_SUFFIX))
 
 
 def _files(folder: Place, trial_id: str) -> dict[int, Place]:
     prefix = f"{trial_id}."
     folds = {
-        name.removeprefix(prefix).removesuffix(_SUFFIX): folder / name
-        for name in list_names(folder, _SUFFIX)
-        if name.startswith(prefix)
+        file.name.removeprefix(prefix).removesuffix(_SUFFIX): file
+        for file in list_files(folder, _SUFFIX)
+        if file.name.startswith(prefix)
     }
     return {int(fold): path for fold, path in folds.items() if fold.isdigit()}
 

@@ -1,7 +1,7 @@
 """Checkpoints: the state of a running trial, replaced whole."""
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import (
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import (
     put,
     read_bytes,
     remove,

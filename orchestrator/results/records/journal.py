@@ -25,25 +25,22 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.json_records import parsed
-from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.runs import Run, read_runs
-from orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from orchestrator.results.storage.files import (
-    append,
+from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
+from podium.orchestrator.results.records.json_records import parsed
+from podium.orchestrator.results.records.runs import Run, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.storage.files import (
     each,
-    list_below,
-    list_names,
+    list_files,
     put,
     put_if_absent,
     read_bytes,
     remove,
     remove_folder,
 )
-from orchestrator.results.storage.locations import Place, RemotePath
-from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.storage.local_files import append
+from podium.orchestrator.results.storage.locations import Place, RemotePath
 
 Record: TypeAlias = Ask | Attempt | RetriedFailure
 
@@ -274,10 +271,10 @@ def _seal(before: bytes, text: bytes) -> bytes:
 def _files_of(paths: StudyPaths, searches: Collection[str] | None) -> list[Place]:
     """The files of some journals, or of all, each search's in order."""
     if searches is None:
-        files = list(list_below(paths.journals, ".jsonl"))
+        files = list_files(paths.journals, ".jsonl", in_subfolders=True)
     else:
         folders = map(paths.journal_folder, sorted(filter(is_file_name, searches)))
-        files = [folder / name for folder in folders for name in list_names(folder, ".jsonl")]
+        files = [file for folder in folders for file in list_files(folder, ".jsonl")]
     for file in files:
         if not file.stem.isdecimal():
             raise CorruptFileError(f"{file} is no journal: its name must be a number; delete it")

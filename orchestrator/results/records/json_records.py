@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from orchestrator.results.records.store_paths import is_file_name
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.store_paths import is_file_name
 
 T = TypeVar("T")
 
@@ -60,10 +60,12 @@ def parsed(adapter: TypeAdapter[T], content: bytes, where: str, name: str) -> T:
     try:
         return adapter.validate_json(content)
     except ValidationError as error:
-        found = error.errors()[0]
-        place = ".".join(map(str, found["loc"]))
-        rule = found["msg"].removeprefix("Value error, ")
-        raise CorruptFileError(
-            f"{where} is no {name}: {place}{': ' if place else ''}{rule}; got"
-            f" {found['input']!r:.{_SHOWN}}"
-        ) from None
+        raise CorruptFileError(f"{where} is no {name}: {first_problem(error)}") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """``place: rule; got value``, of the first thing that pydantic refuses."""
+    found = error.errors()[0]
+    place = "".join(f"{it}." for it in found["loc"]).removesuffix(".")
+    rule = found["msg"].removeprefix("Value error, ")
+    return f"{place}{': ' if place else ''}{rule}; got {found['input']!r:.{_SHOWN}}"

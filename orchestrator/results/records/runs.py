@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from orchestrator.results.records.json_records import (
+from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.json_records import (
     STRICT,
     Amount,
     Count,
@@ -21,14 +22,13 @@ from orchestrator.results.records.json_records import (
     Time,
     parsed,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import (
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from orchestrator.results.storage.files import each, list_names
-from orchestrator.results.storage.locations import Place
-from podium.errors import CorruptFileError
+from podium.orchestrator.results.storage.files import each, list_files
+from podium.orchestrator.results.storage.locations import Place
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
@@ -164,7 +164,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     """
     # Read before the listing: a run that begins meanwhile has its account before it is counted.
     last = _run_count(paths)
-    files = [paths.runs / name for name in list_names(paths.runs, ".json")]
+    files = list_files(paths.runs, ".json")
     found = [_run(*it) for it in zip(files, each(read_checksummed, files), strict=True)]
     runs = sorted(found, key=lambda run: run.number)
     _check_complete(paths, [run.number for run in runs], last)
@@ -173,8 +173,8 @@ def read_runs(paths: StudyPaths) -> list[Run]:
 
 def next_number(paths: StudyPaths) -> int:
     """The number of a run that begins now, while no other run begins."""
-    names = list_names(paths.runs, ".json")
-    numbers = [int(stem) for name in names if (stem := name.removesuffix(".json")).isdecimal()]
+    stems = [file.stem for file in list_files(paths.runs, ".json")]
+    numbers = [int(stem) for stem in stems if stem.isdecimal()]
     return max(numbers, default=0) + 1
 
 

@@ -25,7 +25,7 @@
 import re
 from dataclasses import dataclass
 
-from orchestrator.results.storage.locations import Place, parse_place
+from podium.orchestrator.results.storage.locations import Place, parse_place
 
 # No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
 # (the sign of temporary files).

@@ -9,30 +9,41 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import yaml
-from pydantic import ConfigDict, Field, PositiveInt, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.dataclasses import dataclass
 
-from orchestrator.results.records.metric_columns import StoredMetric, known_columns
-from orchestrator.results.records.provenance_record import check_parts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.trial_schema import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.fairness_record import Fairness
+from podium.orchestrator.results.records.json_records import first_problem, parsed
+from podium.orchestrator.results.records.metric_columns import StoredMetric, known_columns
+from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.records.trial_schema import (
     ARROW_TYPES,
     SCHEMA_VERSION,
     HyperparameterType,
     trial_schema,
 )
-from orchestrator.results.storage.checksummed_text import (
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     text_with_checksum,
     text_without_checksum,
     write_checksummed,
 )
-from orchestrator.results.storage.files import put, read_record, refuse_links
-from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.storage.files import exists, put, read_record, refuse_links
+from podium.orchestrator.results.storage.locations import RemotePath
 
 try:
     from yaml import CSafeLoader as SafeLoader  # ten times as fast; in PyPI's wheels
@@ -72,6 +83,56 @@ class Store:
 _STORE = TypeAdapter(Store)
 
 
+def _inside(path: str) -> str:
+    if not all(map(is_file_name, path.split("/"))):
+        raise ValueError("must be a path that leads nowhere else")
+    return path
+
+
+_Path = Annotated[str, AfterValidator(_inside)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class _Choice(_Strict):
+    kind: Literal["choice"]
+    values: list[Any]
+
+
+class _Range(_Strict):
+    kind: Literal["int", "real"]
+    low: float
+    high: float
+    log: bool
+    step: float | None
+    unit: str = ""
+
+
+class _Space(_Strict):
+    blocks: list[str]
+    parameters: dict[str, _Choice | _Range]
+
+
+class _Code(_Strict):
+    fingerprint: _Path
+    files: list[_Path]
+    packages: dict[str, Any]
+
+
+class _Provenance(BaseModel):
+    numerics_version: StrictInt
+    podium_version: str
+    python_version: str
+    torch_version: str
+    spaces: dict[str, list[_Space]] = {}
+    fairness: Fairness | None = None
+    loss_kinds: dict[str, str] = {}
+    code: dict[str, _Code] = {}
+    data: dict[str, dict[str, str]] = {}
+
+
 def write_snapshot_files(
     paths: StudyPaths,
     *,
@@ -109,11 +170,10 @@ def check_owner(paths: StudyPaths, name: str) -> None:
     Raises:
         PodiumError: naming both studies; or the folder is of another version of podium.
     """
-    store = read_checksummed(paths.store)
-    _check_version(paths, store)
-    if store is not None and store.get("study") != name:
+    store = _store(paths)
+    if store is not None and store.study != name:
         raise PodiumError(
-            f"{paths.folder} holds results of the study {store.get('study')!r}, not of {name!r}; "
+            f"{paths.folder} holds results of the study {store.study!r}, not of {name!r}; "
             "give the study a name or a storage folder of its own"
         )
 
@@ -140,21 +200,36 @@ def read_store(paths: StudyPaths) -> Store:
         store = None
     else:
         refuse_links(paths.folder, deep=False)
-        store = read_checksummed(paths.store)
+        store = _store(paths)
     if store is None:
         raise PodiumError(
             f"{paths.folder} is not a results folder of podium: it has no {paths.store.name}"
         )
-    _check_version(paths, store)
-    try:
-        return _STORE.validate_json(json.dumps(store))
-    except ValidationError as error:
-        found = error.errors()[0]
-        where = ".".join(map(str, found["loc"]))
-        raise CorruptFileError(
-            f"{paths.store} must hold the study and the columns of its trials; {where}:"
-            f" {found['msg']}, got {found['input']!r:.60}"
-        ) from None
+    return store
+
+
+def _store(paths: StudyPaths) -> Store | None:
+    values = read_checksummed(paths.store)
+    if values is None:
+        return None
+    if values.get("schema_version") != SCHEMA_VERSION:
+        raise PodiumError(
+            f"{paths.folder} was written with version {values.get('schema_version')!r} of the "
+            f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
+            "that wrote it; give new results another study name or another storage"
+        )
+    return parsed(_STORE, json.dumps(values).encode(), str(paths.store), "store of trials")
+
+
+def is_present(paths: StudyPaths) -> bool:
+    """Whether a folder is still there, with what makes it a study's; of a bucket always.
+
+    A folder of a disk may be a mount that went away, and one made in its place would hide it.
+
+    Raises:
+        StoreError: the store does not answer.
+    """
+    return isinstance(paths.folder, RemotePath) or exists(paths.store)
 
 
 def _plain_yaml(text: bytes) -> Any:
@@ -209,21 +284,17 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
     """Versions, hardware and hashes of the first start; None if the study never started.
 
     Raises:
-        CorruptFileError: provenance.json is damaged.
+        CorruptFileError: provenance.json is damaged, or lacks a part.
     """
     values = read_checksummed(paths.provenance)
-    if values is not None:
-        check_parts(paths.provenance, values)
+    try:
+        if values is not None:
+            _Provenance.model_validate(values)
+    except ValidationError as error:
+        raise CorruptFileError(
+            f"{paths.provenance} is damaged at {first_problem(error)}. Restore the original file"
+        ) from None
     return values
-
-
-def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
-    if store is not None and store.get("schema_version") != SCHEMA_VERSION:
-        raise PodiumError(
-            f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
-            f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
-            "that wrote it; give new results another study name or another storage"
-        )
 
 
 def _columns(schema: pa.Schema) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictFloat
 
-from orchestrator.results.records.study_keys import Several, Text
+from podium.orchestrator.results.records.study_keys import Several, Text
 
 PrimaryTest = Literal["wilcoxon_holm", "nemenyi", "permutation_holm"]
 

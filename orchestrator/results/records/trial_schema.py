@@ -10,7 +10,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from orchestrator.results.records.metric_columns import (
+from podium.orchestrator.results.records.metric_columns import (
     METRICS_WITHOUT_K,
     RECALL,
     StoredMetric,

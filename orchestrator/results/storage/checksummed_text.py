@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.results.storage.files import parse_json, put, read_record, to_json
-from orchestrator.results.storage.locations import Place
+from pydantic_core import from_json
+
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.storage.files import put, read_record
+from podium.orchestrator.results.storage.locations import Place
 
 _MARK, _HASH = "sealed_by", "sha256"
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
@@ -19,7 +21,8 @@ _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
     """Write a JSON file with its checksum, replacing what has that name."""
-    put(path, to_json({**values, _MARK: "sha256", _HASH: _checksum(values)}))
+    sealed = {**values, _MARK: "sha256", _HASH: _checksum(values)}
+    put(path, json.dumps(sealed, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def read_checksummed(path: Place) -> dict[str, Any] | None:
@@ -29,11 +32,18 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
         CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
             checksum.
     """
-    values = parse_json(path, read_record(path))
-    if values is None:
+    content = read_record(path)
+    if content is None:
         return None
-    mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-    if mark != "sha256" or written != _checksum(values):
+    try:
+        values: dict[str, Any] = from_json(content, allow_inf_nan=False)
+        if not isinstance(values, dict):
+            raise ValueError(f"it must be an object, not a {type(values).__name__}")
+        mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
+        checksum = _checksum(values)
+    except ValueError as error:
+        raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
+    if mark != "sha256" or written != checksum:
         raise _changed(path)
     return values
 

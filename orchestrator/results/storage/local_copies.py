@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.results.storage.files import each, in_parallel, read_bytes
-from orchestrator.results.storage.local_files import check_regular, retried, store_errors
-from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from podium.errors import StoreError
+from podium.orchestrator.results.storage.files import each, exists, read_bytes
+from podium.orchestrator.results.storage.local_files import store_errors
+from podium.orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 
 _making = threading.Lock()  # so that threads that start together make one folder
 
@@ -27,42 +27,24 @@ _making = threading.Lock()  # so that threads that start together make one folde
 def local_copy(place: Place) -> Path:
     """A file of this machine with the content of ``place``; a local file is its own.
 
+    There is none where ``place`` is missing: that is left for its reader to report.
+
     Raises:
-        FileNotFoundError: there is no such remote file.
         CorruptFileError: it is a link, a folder, a pipe or a device, or larger than memory.
         StoreError: it cannot be read, or this machine has no room for it.
     """
     if not isinstance(place, RemotePath):
-        _check_regular(place)
+        exists(place)  # and is a regular file
         return place
     copy = _copy_of(place)
-    if not copy.exists():
-        content = read_bytes(place)
-        if content is None:
-            raise FileNotFoundError(f"{place} is missing")
+    if not copy.exists() and (content := read_bytes(place)) is not None:
         _write(copy, place, content)
     return copy
-
-
-@retried("read")
-def _check_regular(place: Path) -> None:
-    with suppress(FileNotFoundError):  # left for its reader to report
-        check_regular(place)
 
 
 def local_copies(places: Sequence[Place]) -> list[Path]:
     """As `local_copy`, of many files; those not here yet are fetched several at once."""
     return list(each(local_copy, places))
-
-
-def fetch(places: Sequence[Place]) -> None:
-    """Bring those that are remote and not here yet; a missing one is left for its reader."""
-
-    def fetch_one(place: Place) -> None:
-        with suppress(FileNotFoundError):
-            local_copy(place)
-
-    in_parallel(fetch_one, [place for place in places if isinstance(place, RemotePath)])
 
 
 def keep_copy(place: Place, content: bytes) -> None:

@@ -8,25 +8,25 @@ A results folder may come from anyone, so nothing in it is followed or waited fo
 a regular file, not a link, a pipe or a device. Anything else is a CorruptFileError that names it.
 """
 
-import errno
 import functools
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from orchestrator.results.storage.locations import Place, temporary_name
-from orchestrator.results.storage.object_store import RequestError
-from orchestrator.results.storage.printable_text import one_line
-from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from podium.errors import CorruptFileError, FolderGoneError, StoreError, UnreachableError
+from podium.orchestrator.results.storage.locations import Place, StoredFile, temporary_name
+from podium.orchestrator.results.storage.printable_text import one_line
+from podium.orchestrator.results.storage.transient_errors import is_transient, with_retries
 
-# Nothing is followed, no pipe is waited for, and no child process gets the file.
+# No pipe is waited for, and no child process gets the file.
 _CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS = {
-    stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "folder",
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -43,20 +43,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def retried(action: str) -> Callable[[F], F]:
     """Decorates a function whose first argument is a place: to ``action`` it.
 
-    Its OSError or RequestError is a StoreError: "cannot ``action`` ..."; an UnreachableError where
-    that is transient, and then the function is called again.
+    Its OSError is a StoreError: "cannot ``action`` ..."; an UnreachableError where that is
+    transient. After an UnreachableError the function is called again.
     """
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(place: Any, *arguments: Any, **options: Any) -> Any:
             def once() -> Any:
-                try:
-                    with store_errors(action, place):
-                        return function(place, *arguments, **options)
-                except RequestError as error:
-                    problem = error.kind(f"cannot {action} {place}: {error}")
-                raise problem  # outside the handler: without the errors that it came from
+                with store_errors(action, place):
+                    return function(place, *arguments, **options)
 
             return with_retries(once)
 
@@ -107,15 +103,69 @@ def check_not_vanished(path: Place) -> None:
             )
 
 
-@retried("write in")
-def check_writable(folder: Path) -> None:
-    """As `files.check_writable`."""
-    nearest = folder.absolute()
-    while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
-        nearest = nearest.parent
-    probe = nearest / temporary_name("probe")
-    probe.touch(exist_ok=False)
-    probe.unlink()
+class LocalFile:
+    """A file, or what is in a folder, of this machine.
+
+    Every method may raise OSError; CorruptFileError for what is neither file nor folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, check_size: Callable[[int], None]) -> bytes | None:
+        """The content, None if there is none; ``check_size`` gets its bytes first, may raise."""
+        try:
+            check_regular(self._path)
+            descriptor = os.open(self._path, os.O_RDONLY | _CAUTIOUS)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            check_size(os.fstat(descriptor).st_size)
+            return file.read()
+
+    def write(self, data: bytes) -> None:
+        """Write it whole."""
+        with writing(self._path) as file:
+            file.write(data)
+
+    def exists(self) -> bool:
+        """Whether there is a file."""
+        with suppress(FileNotFoundError):
+            check_regular(self._path)
+            return True
+        return False
+
+    def contents(self, *, deep: bool) -> list[tuple[str, str]]:
+        """Paths and kinds of what is in the folder, at any depth if ``deep``."""
+        found, pending = [], [""]
+        while pending:
+            above = pending.pop()
+            try:
+                with os.scandir(self._path / above) as listed:
+                    entries = list(listed)
+            except FileNotFoundError:
+                continue
+            except NotADirectoryError:
+                told = f"{one_line(str(self._path))} is a file, where podium has a folder"
+                raise CorruptFileError(told) from None
+            kinds = [(f"{above}{entry.name}", _kind_of_entry(entry)) for entry in entries]
+            found += kinds
+            pending += [f"{path}/" for path, kind in kinds if deep and kind == "folder"]
+        return found
+
+    def stored_files(self) -> list[StoredFile]:
+        """All files at any depth, but those that vanish meanwhile."""
+        found = []
+        for path in (path for path, kind in self.contents(deep=True) if kind == "file"):
+            with suppress(FileNotFoundError):
+                status = (self._path / path).lstat()
+                changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                found.append(StoredFile(path, status.st_size, changed_at))
+        return found
+
+    def remove(self, others: Sequence[object]) -> None:
+        """Delete it; ``others`` are of remote stores only."""
+        self._path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -164,6 +214,29 @@ def _are_one(path: Path, other: Path) -> bool:
         return False
 
 
+@retried("write")
+def append(path: Place, data: bytes, num_bytes: int, *, is_safe: bool) -> None:
+    """Write at the end of a local file, over what a write that failed left there.
+
+    Args:
+        path: the file, which this process made.
+        data: what it gets.
+        num_bytes: its size before.
+        is_safe: whether the data survive loss of power from now on; else once others do.
+    """
+    assert isinstance(path, Path), "nothing can be appended to an object"
+    check_regular(path)
+    descriptor = os.open(path, os.O_WRONLY | _CAUTIOUS)
+    try:
+        while data:
+            written = os.pwrite(descriptor, data, num_bytes)
+            data, num_bytes = data[written:], num_bytes + written
+        if is_safe:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and its ancestors, each flushed into its parent.
 
@@ -192,83 +265,33 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def open_regular(path: Path, flags: int) -> int:
-    """A descriptor of a regular file, by the flags of ``os.open``; nothing else is opened.
+def check_regular(path: Path) -> None:
+    """Refuse what is no regular file, also for libraries that open it by its path.
 
     Raises:
         CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
-        OSError: it cannot be opened.
-    """
-    try:
-        descriptor = os.open(path, flags | _CAUTIOUS, 0o666)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            check_regular(path)
-        raise
-    try:
-        check_regular(path, os.fstat(descriptor))
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def check_regular(path: Path, status: os.stat_result | None = None) -> None:
-    """Refuse what is no regular file, for libraries that open it by its path.
-
-    Raises:
-        CorruptFileError: it is a link, a folder, a pipe, a socket or a device, by ``status`` if
-            that is known.
         OSError: there is nothing of that name, or it cannot be looked at.
     """
-    known = status or path.lstat()
-    if not stat.S_ISREG(known.st_mode):
-        raise not_regular(path, _kind_of(known))
+    if (kind := _kind(path.lstat())) != "file":
+        raise not_regular(path, kind)
 
 
 def not_regular(path: object, kind: str) -> CorruptFileError:
     """The error that something in a results folder is neither a file nor a folder of its own."""
+    what = "a folder" if kind == "folder" else kind
     return CorruptFileError(
-        f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
+        f"{one_line(str(path))} is {what}, which podium neither follows nor reads in a results"
         " folder; replace it by what belongs there"
     )
 
 
-def _kind_of(status: os.stat_result) -> str:
+def _kind(status: os.stat_result) -> str:
     return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
 
 
-def walk(folder: Path, *, deep: bool) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
-    """Path below the folder, kind and entry of what is in it; of a missing one nothing.
-
-    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. No link is
-    followed.
-
-    Args:
-        folder: where to look.
-        deep: whether all that lies below it comes too.
-
-    Raises:
-        CorruptFileError: it is a file.
-    """
-    pending = [""]
-    while pending:
-        above = pending.pop()
-        try:
-            with os.scandir(folder / above) as found:
-                entries = list(found)
-        except FileNotFoundError:
-            continue
-        except NotADirectoryError:
-            told = f"{one_line(str(folder))} is a file, where podium has a folder"
-            raise CorruptFileError(told) from None
-        for entry in entries:
-            name = f"{above}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                kind = "folder"
-                pending += [f"{name}/"] if deep else []
-            elif entry.is_file(follow_symlinks=False):
-                kind = "file"
-            else:
-                kind = _kind_of(entry.stat(follow_symlinks=False))
-            yield name, kind, entry
+def _kind_of_entry(entry: os.DirEntry[str]) -> str:
+    """As `_kind`; of files and folders the listing tells it."""
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    is_folder = entry.is_dir(follow_symlinks=False)
+    return "folder" if is_folder else _kind(entry.stat(follow_symlinks=False))

@@ -8,17 +8,16 @@ import polars as pl
 import pyarrow as pa
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.records.results_folder import is_present
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.storage.files import put_if_absent, remove
-from orchestrator.results.storage.local_copies import keep_copy
-from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
-from orchestrator.results.trial_files.integrity import open_rows
-from orchestrator.results.trial_files.inventory import is_gathered, take_inventory
-from orchestrator.results.trial_files.parquet_file import encode
 from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import is_present, read_store
+from podium.orchestrator.results.storage.files import put_if_absent, remove
+from podium.orchestrator.results.storage.local_copies import keep_copy
+from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from podium.orchestrator.results.trial_files.integrity import open_rows
+from podium.orchestrator.results.trial_files.inventory import is_gathered, take_inventory
+from podium.orchestrator.results.trial_files.parquet_file import encode
 
 _MOST_NAMED = 10  # problems of a row; a list may have one for each of its entries
 
@@ -93,8 +92,8 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
         wanted.setdefault(copy.search, []).append(copy.trial_id)
     originals: dict[str, dict[str, object]] = {}
     for search, trial_ids in wanted.items():
-        files = take_inventory(paths, search).files_of(trial_ids)
-        rows = open_rows(files, store, schema.names)[1]
+        files = take_inventory(paths, search).files
+        rows = open_rows(files, store, schema.names)
         of_trials = rows.filter(pl.col("trial_id").is_in(trial_ids))
         originals |= {row["trial_id"]: row for row in of_trials.to_dicts()}
     for copy in copies:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.metric_columns import known_test_columns
 
 _SOURCES = ("stage", "test_scores")
 

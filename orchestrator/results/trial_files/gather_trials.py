@@ -11,21 +11,21 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import Store, read_store
-from orchestrator.results.storage.files import (
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import Store, read_store
+from podium.orchestrator.results.storage.files import (
     list_folders,
     put_if_absent,
     refuse_links,
-    remove_all,
+    remove,
     remove_temporaries,
 )
-from orchestrator.results.storage.local_copies import fetch, forget, keep_copy
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.integrity import open_rows
-from orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
-from orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
+from podium.orchestrator.results.storage.local_copies import forget, keep_copy, local_copies
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.integrity import open_rows
+from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
 
 
 def gather_search(
@@ -65,11 +65,12 @@ def gather_all(paths: StudyPaths) -> None:
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
         inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
-        committed |= inventory.file_of.keys() if checkpoints else set()
         whole = _gather_rows(paths, inventory, store, lambda: None)
+        if whole and checkpoints:
+            committed |= trials_in([whole])[whole]
         gone += [file for file in inventory.listed if file != whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
-    remove_all(gone)
+    remove(*gone)
     forget(gone)
     for folder in checkpoints:
         if folder.name in committed:
@@ -104,7 +105,7 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
             if not pc.all(unwanted).as_py():
                 _write(paths, search, rows.filter(pc.invert(unwanted)))
         files = [*replaced, *(paths.trial(search, trial_id) for trial_id in gone)]
-        remove_all(files)
+        remove(*files)
         forget(files)
     for trial_id in trials:  # a run killed right after its commit may have left one
         checkpoint_files.delete(paths, trial_id)
@@ -120,7 +121,7 @@ def _gather_rows(
     files = inventory.files
     if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], store)):
         return files[0] if files else None
-    fetch(files)
+    local_copies(files)  # several at once
     rows = _rows(files, store)
     check()
     whole = _write(paths, StudyPaths.search_of(files[0]), rows)
@@ -144,7 +145,7 @@ def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
 
 def _rows(files: Sequence[Place], store: Store) -> pa.Table:
     """The rows of files with every column; hyperparameters that they lack are null."""
-    rows = open_rows(files, store, store.schema.names)[1]
+    rows = open_rows(files, store, store.schema.names)
     return rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(store.schema)
 
 

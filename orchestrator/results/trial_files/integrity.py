@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import Store, read_store
-from orchestrator.results.storage.files import exists
-from orchestrator.results.storage.local_copies import fetch
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.inventory import Inventory, take_inventory
-from orchestrator.results.trial_files.parquet_file import ParquetFile, collect, scan
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import Store, read_store
+from podium.orchestrator.results.storage.files import exists
+from podium.orchestrator.results.storage.local_copies import local_copies
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect, scan
 
 _MAX_SHOWN = 10
 _IDENTITY = ("study", "search", "trial_id")  # they say to which file a row belongs
@@ -42,7 +42,7 @@ def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
     too, since plain readers read them.
     """
     store = read_store(paths)
-    fetch(inventory.listed)
+    local_copies(inventory.listed)  # several at once
     problems = []
     for path in inventory.listed:
         try:
@@ -55,8 +55,8 @@ def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
 
 def open_rows(
     files: Sequence[Place], store: Store, columns: Sequence[str] = _IDENTITY
-) -> tuple[list[ParquetFile], pl.DataFrame]:
-    """Files of a study's trials and their rows, in order, after all checks of both.
+) -> pl.DataFrame:
+    """The rows of a study's files, in order, after all checks of both.
 
     Args:
         files: the files.
@@ -77,7 +77,7 @@ def open_rows(
             open_rows([file], store, columns)
         raise
     _check_places(opened, rows, store.study)
-    return opened, rows
+    return rows
 
 
 def _opened(path: Place, schema: pa.Schema) -> ParquetFile:

@@ -9,18 +9,18 @@ A gathered row counts before a file of its own. Of gathered files of one search 
 trials, as while one replaces another, the one with the most trials counts.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import list_below, list_names
-from orchestrator.results.storage.local_copies import fetch, local_copy
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.parquet_file import ParquetFile, collect
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import list_files
+from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect
 
 _ids: dict[Place, frozenset[str]] = {}  # gathered file -> its trials, which never change
 
@@ -40,25 +40,22 @@ class Inventory:
     loose: Mapping[str, Place]
 
     @cached_property
-    def files(self) -> tuple[Place, ...]:
+    def files(self) -> Sequence[Place]:
         """All files to read."""
-        return (*self.gathered, *self.loose.values())
+        return [*self.gathered, *self.loose.values()]
+
+    @cached_property
+    def of_searches(self) -> Mapping[str, Sequence[Place]]:
+        """Id of a search -> its files to read."""
+        found: dict[str, list[Place]] = {}
+        for file in self.files:
+            found.setdefault(StudyPaths.search_of(file), []).append(file)
+        return found
 
     @property
     def num_trials(self) -> int:
         """Number of trials, by the names of files."""
         return len(self.loose) + sum(map(StudyPaths.num_gathered, self.gathered))
-
-    @cached_property
-    def file_of(self) -> Mapping[str, Place]:
-        """Trial id -> its file; gathered files are read for it, each once in a process."""
-        known = trials_in(self.gathered)
-        return {**self.loose, **{it: file for file, trials in known.items() for it in trials}}
-
-    def files_of(self, trial_ids: Collection[str]) -> Sequence[Place]:
-        """The files that hold some trials."""
-        found = (self.file_of[it] for it in trial_ids if it in self.file_of)
-        return list(dict.fromkeys(found))
 
 
 def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
@@ -70,7 +67,7 @@ def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
     """
     wanted = list(files)
     new = [file for file in wanted if file not in _ids]
-    fetch(new)
+    local_copies(new)  # several at once
     for file in new:
         ParquetFile(file)  # whose bytes are verified
         try:
@@ -89,7 +86,7 @@ def is_gathered(paths: StudyPaths, search: str, trial_id: str) -> bool:
         CorruptFileError: such a file is damaged.
     """
     folder = paths.trial_folder(search)
-    files = (folder / name for name in list_names(folder, ".gathered.parquet"))
+    files = list_files(folder, ".gathered.parquet")
     return any(trial_id in trials for trials in trials_in(files).values())
 
 
@@ -138,9 +135,8 @@ def inventory_of(files: Sequence[Place]) -> Inventory:
 
 def _listed(paths: StudyPaths, search: str | None) -> list[Place]:
     if search is None:
-        return list(list_below(paths.trials, ".parquet"))
-    folder = paths.trial_folder(search)
-    return [folder / name for name in list_names(folder, ".parquet")]
+        return list_files(paths.trials, ".parquet", in_subfolders=True)
+    return list_files(paths.trial_folder(search), ".parquet")
 
 
 def _gathered(files: Iterable[Place]) -> list[Place]:

@@ -14,12 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import read_bytes
-from orchestrator.results.storage.local_copies import local_copies, local_copy
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from podium.errors import CorruptFileError, UnreachableError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import read_bytes
+from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.storage.transient_errors import is_transient, with_retries
 
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 # Of one row each column is a page of its own, so what counts is how fast a page is begun; footers
@@ -85,7 +85,8 @@ class ParquetFile:
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file, or it does not match its
-            SHA-256, which the name of a gathered file repeats.
+            SHA-256, which the name of a gathered file repeats; or its rows would take more memory
+            than those of trials can.
         StoreError: it cannot be read.
     """
 
@@ -97,31 +98,26 @@ class ParquetFile:
             raise CorruptFileError(
                 f"{path} was changed: its name belongs to other rows. Restore the original file"
             )
-        self._num_bytes = len(content)
         try:
-            self._metadata = pq.read_metadata(pa.BufferReader(content))
-            self.schema: pa.Schema = self._metadata.schema.to_arrow_schema()
+            metadata = pq.read_metadata(pa.BufferReader(content))
+            self.schema: pa.Schema = metadata.schema.to_arrow_schema()
         except (OSError, pa.ArrowException) as error:
             raise CorruptFileError(f"{path} is not a readable Parquet file: {error}") from error
-        self.num_rows: int = self._metadata.num_rows
+        self.num_rows: int = metadata.num_rows
+        self._check_expansion(metadata, len(content))
 
-    def decoded_bytes(self) -> int:
-        """Bytes of memory of all columns, known before any is decoded; an equal text counts once.
-
-        Raises:
-            CorruptFileError: they are more than those of trials can be.
-        """
-        groups = [self._metadata.row_group(it) for it in range(self._metadata.num_row_groups)]
+    def _check_expansion(self, metadata: pq.FileMetaData, num_bytes: int) -> None:
+        """Refuse what would take too much memory before any of it is decoded."""
+        groups = [metadata.row_group(it) for it in range(metadata.num_row_groups)]
         values = (of.column(it).num_values for of in groups for it in range(of.num_columns))
         decoded = sum(of.total_byte_size for of in groups) + _VALUE_BYTES * sum(values)
-        most = min(_EXPANSION * self._num_bytes, max(1, self.num_rows) * _TRIAL_BYTES)
+        most = min(_EXPANSION * num_bytes, max(1, self.num_rows) * _TRIAL_BYTES)
         if decoded > most:
             raise CorruptFileError(
                 f"{self.path} is not read: its rows would take {decoded / 1e6:,.1f} MB of memory;"
                 f" those of a file of its size take at most {most / 1e6:,.1f} MB. No version of"
                 " podium wrote it: move it away, or restore the original file"
             )
-        return int(decoded)
 
 
 def scan(files: Sequence[Place], schema: pa.Schema) -> pl.LazyFrame:
@@ -165,10 +161,7 @@ def _collected(rows: pl.LazyFrame, place: object, *, in_parts: bool) -> pl.DataF
 
 def _content(path: Place) -> bytes:
     """The bytes of a file, of a remote one by its copy on this machine."""
-    try:
-        content = read_bytes(local_copy(path))
-    except FileNotFoundError:
-        content = None
+    content = read_bytes(local_copy(path))
     if content is None:
         raise CorruptFileError(f"{path} is missing")
     return content

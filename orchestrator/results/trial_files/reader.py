@@ -2,39 +2,39 @@
 
 Each frame is the union of the gathered files and of the files of other trials: every trial
 exactly once, also while rows are being gathered. Which files those are is decided when a frame
-is collected, and the checksum of each is verified first. Details are read in parts of 500 trials,
-or of more where they are small, so that what a sink or the streaming engine makes of them may be
-larger than memory. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
-results give equal tables whatever files they lie in; nested rows keep their order.
+is collected, and the checksum of each is verified first. Details are read a stage of a search at a
+time, so that what a sink or the streaming engine makes of them may be larger than memory. Rows
+come sorted by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables
+whatever files they lie in; nested rows keep their order.
 
 A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from orchestrator.results.records.artifact_files import embedding_files, read_artifact
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.runs import Run, read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
+from podium.errors import PodiumError
+from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
+from podium.orchestrator.results.records.artifact_files import embedding_files, read_artifact
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.runs import Run, read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
     read_store,
     started_study,
 )
-from orchestrator.results.records.trial_schema import (
+from podium.orchestrator.results.records.trial_schema import (
     IDENTITY_COLUMNS,
     NESTED_COLUMNS,
     TEST_COLUMNS,
 )
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.stored_rows import StoredRows
-from podium.errors import PodiumError
-from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 
 ATTEMPT_COLUMNS = pl.Schema(
     [
@@ -126,7 +126,7 @@ class Reader:
         self._paths = StudyPaths(folder)
         self._store = read_store(self._paths)
         self._schema = pl.Schema(self._store.schema)
-        self._whole: dict[Place, int] = {}  # by file: those that were checked never change
+        self._whole: set[Place] = set()  # files that were checked, which never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -155,15 +155,6 @@ class Reader:
         Test scores are those of final and baseline trials: in searches their columns are null.
         """
         return self._rows().select(name for name in self._schema if name not in _NESTED)
-
-    def rows_of(self, trial_ids: Collection[str], columns: Sequence[str]) -> pl.DataFrame:
-        """Columns of some trials as they were written, in no order; only their files are read.
-
-        Args:
-            trial_ids: ids of the trials; those that have no row are left out.
-            columns: names of the columns.
-        """
-        return self._stored().collect(lambda rows: rows.select(columns), trial_ids)
 
     def summarise(
         self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, with_present_winner: bool = False
@@ -284,10 +275,17 @@ class Reader:
         """The few columns of `decisions` by which a study is resumed, in no order."""
         return self.summarise(lambda rows: rows.select(*_RESUMED, _TRAINING_SECONDS))
 
-    def decisive_scores(self, trial_ids: Collection[str]) -> pl.DataFrame:
-        """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order."""
+    def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
+        """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order.
+
+        Args:
+            trials: trial id -> its search, whose files alone are read.
+        """
         return self._stored().collect(
-            lambda rows: rows.select("trial_id", _decisive_scores()), trial_ids
+            lambda rows: rows.filter(pl.col("trial_id").is_in(trials.keys())).select(
+                "trial_id", _decisive_scores()
+            ),
+            set(trials.values()),
         )
 
     def _rows(self) -> pl.LazyFrame:

@@ -5,25 +5,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from orchestrator.results.records.study_snapshot import Store
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from orchestrator.results.storage.locations import Place
-from orchestrator.results.storage.printable_text import has_control_characters
-from orchestrator.results.trial_files.integrity import open_rows
-from orchestrator.results.trial_files.inventory import Inventory, take_inventory
-from orchestrator.results.trial_files.parquet_file import collect, scan
 from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.records.study_snapshot import Store
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.storage.printable_text import has_control_characters
+from podium.orchestrator.results.trial_files.integrity import open_rows
+from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory
+from podium.orchestrator.results.trial_files.parquet_file import collect, scan
 
 # Columns whose values name files, or are put into sentences, tables and figures.
 _FILE_NAMES = ("trial_id", "search")
 _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
-
-# Rows with nested details that are in memory together: so many, or as many more as take little,
-# since each part looks through all row groups; but never more than take so much.
-_BATCH_ROWS = 500
-_SMALL_BYTES = 2**25
-_BATCH_BYTES = 2**31
 
 
 class StoredRows:
@@ -32,11 +26,11 @@ class StoredRows:
     Args:
         paths: paths of the folder.
         store: whose files they must be.
-        whole: bytes of memory of a row, by the files that were checked; others are added once
-            `open_rows` found nothing wrong with them.
+        whole: files that were checked; others are added once `open_rows` found nothing wrong with
+            them.
     """
 
-    def __init__(self, paths: StudyPaths, store: Store, whole: dict[Place, int]) -> None:
+    def __init__(self, paths: StudyPaths, store: Store, whole: set[Place]) -> None:
         self._paths = paths
         self._store = store
         self._whole = whole
@@ -45,15 +39,15 @@ class StoredRows:
     def collect(
         self,
         query: Callable[[pl.LazyFrame], pl.LazyFrame],
-        trial_ids: Collection[str] | None = None,
+        searches: Collection[str] | None = None,
         *,
         in_parts: bool = False,
     ) -> pl.DataFrame:
-        """The result of a query on all rows, or on those of some trials.
+        """The result of a query on all rows, or on those of some searches.
 
         Args:
             query: what to make of the rows. It is run again where files were gathered meanwhile.
-            trial_ids: ids of the trials whose rows are asked for; None means all.
+            searches: ids of the searches whose rows are asked for; None means all.
             in_parts: whether files are read a few row groups at a time, each once, so that memory
                 holds little more than the result; rows come in no order then.
 
@@ -64,7 +58,7 @@ class StoredRows:
         """
         while True:
             try:
-                rows = query(self._scan(trial_ids))
+                rows = query(self._scan(searches))
                 found = collect(rows, self._paths.folder, in_parts=in_parts)
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
@@ -79,41 +73,34 @@ class StoredRows:
         columns: Sequence[str],
         order: Sequence[str],
     ) -> Iterator[pl.DataFrame]:
-        """The result of a query that filters rows, in order, a part of the rows at a time.
+        """The result of a query that filters rows, in order, a stage of a search at a time.
 
         Each trial comes once, also if files are gathered between two parts.
 
         Args:
             query: filter of rows; all columns are there before and after it.
             columns: columns of the result; of others only what the query needs is read.
-            order: columns to sort by, ``trial_id`` among them.
+            order: columns to sort by, of which the first two are ``stage`` and ``search``.
         """
-        keys = self.collect(lambda rows: query(rows).select(order)).sort(order)
-        for part in self._parts(keys["trial_id"].to_list()):
-            yield self.collect(lambda rows: query(rows).sort(order).select(columns), part)
+        parts = self.collect(lambda rows: query(rows).select("stage", "search").unique())
+        yield self.collect(lambda rows: query(rows).select(columns), ())  # even without a part
+        for stage, search in parts.sort("stage", "search").iter_rows():
 
-    def _parts(self, trial_ids: Sequence[str]) -> Iterator[list[str]]:
-        """The trials in order, as many at a time as memory should hold; at least one part."""
-        part: list[str] = []
-        taken = 0
-        sizes = {it: self._whole[file] for it, file in self._inventory.file_of.items()}
-        for trial_id in trial_ids:
-            most = _BATCH_BYTES if len(part) < _BATCH_ROWS else _SMALL_BYTES
-            if part and taken + sizes[trial_id] > most:
-                yield part
-                part, taken = [], 0
-            part.append(trial_id)
-            taken += sizes[trial_id]
-        yield part
+            def of_part(rows: pl.LazyFrame, stage: str = stage) -> pl.LazyFrame:
+                wanted = query(rows).filter(pl.col("stage") == stage)
+                return wanted.sort(order).select(columns)
 
-    def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
-        inventory = self._inventory
-        files = inventory.files if trial_ids is None else inventory.files_of(trial_ids)
+            yield self.collect(of_part, [search])
+
+    def _scan(self, searches: Collection[str] | None) -> pl.LazyFrame:
+        files, of_searches = self._inventory.files, self._inventory.of_searches
+        if searches is not None:
+            files = [file for search in searches for file in of_searches.get(search, ())]
         # Before polars decodes them, which may misread flipped bits.
-        new, _ = open_rows([file for file in files if file not in self._whole], self._store)
-        self._whole |= {file.path: file.decoded_bytes() // file.num_rows for file in new}
-        rows = scan(files, self._store.schema)
-        return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
+        new = [file for file in files if file not in self._whole]
+        open_rows(new, self._store)
+        self._whole.update(new)
+        return scan(files, self._store.schema)
 
     def _inventory_after(self, error: Exception) -> Inventory:
         """The files to read instead, if some were gathered meanwhile; else raises the cause."""

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.class_variance import class_variance
+from podium.analysis.estimates.class_variance import class_variance
 
 
 def hits_table(hits_GMK, queries_GMK):

@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.estimates.confidence_intervals import class_bootstrap, grouped_interval, t_interval
+from podium.analysis.estimates.confidence_intervals import (
+    class_bootstrap,
+    grouped_interval,
+    t_interval,
+)
 
 
 def test_a_t_interval_equals_that_of_scipy():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.estimates.design_analysis import (
+from podium.analysis.estimates.design_analysis import (
     chance_of_better,
     classes_needed,
     least_significant_difference,
@@ -18,7 +18,7 @@ from analysis.estimates.design_analysis import (
     recall_error,
     selection_noise,
 )
-from analysis.estimates.normal_distribution import cdf
+from podium.analysis.estimates.normal_distribution import cdf
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -190,7 +190,8 @@ def test_the_normal_distribution_is_scipys():
 
 def test_a_planner_loads_numpy_and_nothing_heavy():
     code = (
-        "import sys, analysis.estimates.design_analysis, analysis.estimates.t_test_power; "
+        "import sys, podium.analysis.estimates.design_analysis;"
+        "import podium.analysis.estimates.t_test_power;"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     loaded = subprocess.run(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.estimates.distributions import (
+from podium.analysis.estimates.distributions import (
     chi_square_tail,
     f_tail,
     normal_tail,

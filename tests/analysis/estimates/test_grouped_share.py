@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis.estimates.grouped_share import FEWEST_GROUPS, grouped_share_intervals
+from podium.analysis.estimates.grouped_share import FEWEST_GROUPS, grouped_share_intervals
 from tests.analysis.estimates.slow_grouped_share import blocks_of, slow_interval
 
 SHARES = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1)

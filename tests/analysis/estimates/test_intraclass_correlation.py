@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.estimates.intraclass_correlation import intraclass_correlation
-from analysis.tournament.tournament import hold_tournament
-from analysis.typed_tables.score_table import read_table
+from podium.analysis.estimates.intraclass_correlation import intraclass_correlation
+from podium.analysis.tournament.tournament import hold_tournament
+from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis.estimates.slow_grouped_share import blocks_of
 from tests.analysis.thesis_cub200 import BY
 

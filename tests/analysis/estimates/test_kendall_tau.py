@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from analysis.estimates.kendall_tau import kendall_tau
+from podium.analysis.estimates.kendall_tau import kendall_tau
 from tests.analysis import thesis_cub200
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.stats import rankdata
 
-from analysis.estimates.ranks import average_ranks, standings
+from podium.analysis.estimates.ranks import average_ranks, standings
 
 # Few distinct values, so that ties are common.
 SCORES = arrays(

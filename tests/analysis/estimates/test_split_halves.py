@@ -4,7 +4,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from podium.analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 
 
 @pytest.mark.parametrize("num", [2, 3, 4, 5, 6, 7])

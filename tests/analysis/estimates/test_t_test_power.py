@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from analysis.estimates.t_test_power import detectable_difference, pairs_needed
+from podium.analysis.estimates.t_test_power import detectable_difference, pairs_needed
 
 DATA = Path(__file__).parents[2] / "data"
 

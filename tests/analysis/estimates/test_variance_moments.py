@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.variance_moments import pooled_variance, variance_moments
+from podium.analysis.estimates.variance_moments import pooled_variance, variance_moments
 
 SPREADS = {"block": 4.0, "block_loss": 0.8, "search": 0.6, "split": 1.0, "split_loss": 0.5}
 SEED = 0.7

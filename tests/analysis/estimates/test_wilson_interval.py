@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from analysis.estimates.wilson_interval import wilson_interval
+from podium.analysis.estimates.wilson_interval import wilson_interval
 
 
 @pytest.mark.parametrize(("successes", "num"), [(0, 5), (3, 5), (5, 5), (40, 90)])

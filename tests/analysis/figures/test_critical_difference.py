@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from analysis.figures.critical_difference import critical_difference_plot
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.figures.critical_difference import critical_difference_plot
+from podium.analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
 
 

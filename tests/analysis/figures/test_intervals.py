@@ -5,9 +5,14 @@ import math
 
 import pytest
 
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.series import series_of
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
+)
+from podium.analysis.figures.series import series_of
 
 LOOKS = series_of(["Arc", "Margin"])
 

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from analysis.figures.axis import Axis
-from analysis.figures.lines import Dots, Line, lines_plot, thinned
-from analysis.figures.scatter import Point, scatter_plot
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.lines import Dots, Line, lines_plot, thinned
+from podium.analysis.figures.scatter import Point, scatter_plot
 
 _EPOCH = Axis(label="Epoch", digits=0)
 _SCORE = Axis(label="Recall@1, %")

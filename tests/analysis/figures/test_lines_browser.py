@@ -2,11 +2,12 @@
 
 import pytest
 
-from analysis.figures.axis import Axis
-from analysis.figures.lines import Dots, Line, lines_plot
-from analysis.figures.scatter import Point, scatter_plot
-from analysis.figures.series import series_of
-from analysis.page.html_page import Column, Illustration, Page, Section, Table, render_page
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.lines import Dots, Line, lines_plot
+from podium.analysis.figures.scatter import Point, scatter_plot
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Illustration, Page, Section, render_page
+from podium.analysis.page.tables import Column, Table
 from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
@@ -70,7 +71,7 @@ def costs(names):
 
 
 def figure(name, *plots, selector=""):
-    table = Table(name=f"{name}-table", caption="Numbers", columns=Column.texts("a"), rows=())
+    table = Table(name=f"{name}-table", caption="Numbers", columns=(Column(label="a"),), rows=())
     return Illustration(name=name, plots=plots, caption="Caption.", table=table, selector=selector)
 
 

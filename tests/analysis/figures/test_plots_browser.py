@@ -4,11 +4,17 @@ import re
 
 import pytest
 
-from analysis.figures.critical_difference import critical_difference_plot
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.series import series_of
-from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
+from podium.analysis.figures.critical_difference import critical_difference_plot
+from podium.analysis.figures.estimate import Estimate
+from podium.analysis.figures.intervals import (
+    IntervalAxis,
+    IntervalRow,
+    IntervalWords,
+    intervals_plot,
+)
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Illustration, Page, Section, render_page
+from podium.analysis.page.tables import Cell, Column, Table
 from tests.analysis.figure_flaws import FLAWS
 from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.figures import series
-from analysis.figures.series import NUM_COLOURS, every_look, series_of
+from podium.analysis.figures import series
+from podium.analysis.figures.series import NUM_COLOURS, every_look, series_of
 
 
 def names(count):

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.hyperparameters.best_regions import best_regions
-from analysis.hyperparameters.pooled_configs import (
+from podium.analysis.hyperparameters.best_regions import best_regions
+from podium.analysis.hyperparameters.pooled_configs import (
     bootstrap_weights,
     pooled_configs,
     weighted_medians,
 )
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import nothing, only_a, planted_search
 
 

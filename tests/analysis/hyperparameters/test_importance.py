@@ -6,13 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.hyperparameters.importance import (
+from podium.analysis.hyperparameters.importance import (
     LEAST_CONFIGS,
     ImportanceSettings,
     search_importances,
 )
-from analysis.hyperparameters.importance_table import importance_table, search_importance_table
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.importance_table import (
+    importance_table,
+    search_importance_table,
+)
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
 
 QUICK = ImportanceSettings(permutations=99, subsamples=60)

@@ -3,7 +3,7 @@ import random
 import polars as pl
 import pytest
 
-from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
+from podium.analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 
 
 def trials_of(seed=0, number=60):

@@ -6,8 +6,8 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.importance import PedAnovaImportanceEvaluator
 
-from analysis.hyperparameters.ped_anova import best_mask, variance_shares
-from analysis.hyperparameters.searched_ranges import SearchedRange
+from podium.analysis.hyperparameters.ped_anova import best_mask, variance_shares
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
 CASES = (
     (SearchedRange(name="real", low=0.0, high=1.0), FloatDistribution(0, 1)),

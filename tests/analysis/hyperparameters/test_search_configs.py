@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.hyperparameters.search_configs import configs_on_test, search_configs
-from analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
+from podium.analysis.hyperparameters.search_configs import configs_on_test, search_configs
+from podium.analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
 
 RATE = SearchedRange(name="rate", low=1e-4, high=1e-2, log=True)
 KIND = SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.hypothesis_tests.cliques import homogeneous_groups
+from podium.analysis.hypothesis_tests.cliques import homogeneous_groups
 
 
 def symmetric(p_above):

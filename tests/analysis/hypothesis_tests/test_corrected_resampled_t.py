@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from analysis.hypothesis_tests.corrected_resampled_t import (
+from podium.analysis.hypothesis_tests.corrected_resampled_t import (
     corrected_resampled_t,
     fold_statistics,
     level_at,
@@ -53,16 +53,23 @@ def test_the_difference_is_a_minus_b():
     assert result.statistic > 0
 
 
-@pytest.mark.parametrize(("shift", "p_value"), [(0, 1), (1, 0), (-1, 0)])
-def test_differences_without_variance_are_certain(shift, p_value):
+@pytest.mark.parametrize("shift", [0, 1, 1e9])
+def test_differences_without_scatter_have_no_test(shift):
     scores = np.array([1.0, 2.0, 4.0])
-    assert corrected_resampled_t(scores + shift, scores, held_out_ratio=0.5).p_value == p_value
+    assert corrected_resampled_t(scores + shift, scores, held_out_ratio=0.5) is None
+    noise = np.array([1e-12, 0, -1e-12])
+    assert corrected_resampled_t(scores + shift + noise, scores, held_out_ratio=0.5) is None
 
 
-@pytest.mark.parametrize(("a", "b"), [([1, 2], [1, 2, 3]), ([1], [2]), ([], [])])
-def test_unpaired_folds_are_refused(a, b):
-    with pytest.raises(ValueError, match="same two or more folds"):
-        corrected_resampled_t(a, b, held_out_ratio=0.1)
+@pytest.mark.parametrize("num", [0, 1, 2])
+def test_fewer_than_three_folds_have_no_test(num):
+    a, b = np.random.default_rng(0).normal(size=(2, num))
+    assert corrected_resampled_t(a, b, held_out_ratio=1) is None
+
+
+def test_unpaired_folds_are_refused():
+    with pytest.raises(ValueError, match="same folds on both sides; got 2 and 3"):
+        corrected_resampled_t([1, 2], [1, 2, 3], held_out_ratio=0.1)
 
 
 # Printed by baycomp 1.0.3: CorrelatedTTest.probs(A, B, rope=0.2), as (A better, equal, B better).
@@ -74,13 +81,6 @@ BAYCOMP = (0.010066707154409391, 0.12283828897353866, 0.867095003872052)
 def test_the_mass_of_the_region_is_that_of_baycomp():
     mass = rope_mass(corrected_resampled_t(A, B, held_out_ratio=1 / 9), 0.2)
     assert (mass.a_better, mass.rope, mass.b_better) == pytest.approx(BAYCOMP)
-
-
-@pytest.mark.parametrize(("shift", "expected"), [(0, (0, 1, 0)), (1, (1, 0, 0)), (0.2, (0, 1, 0))])
-def test_mass_without_variance_lies_at_the_difference(shift, expected):
-    scores = np.array([1.0, 2.0, 4.0])
-    mass = rope_mass(corrected_resampled_t(scores + shift, scores, held_out_ratio=0.5), 0.5)
-    assert (mass.a_better, mass.rope, mass.b_better) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("rope", [-0.1, float("nan")])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import f, friedmanchisquare
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.friedman import friedman_test
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.friedman import friedman_test
 from tests.analysis import thesis_cub200
 
 

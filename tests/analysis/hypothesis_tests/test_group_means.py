@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from analysis.hypothesis_tests.group_means import (
+from podium.analysis.hypothesis_tests.group_means import (
     Cells,
     group_means,
     independent_cells,
     paired_differences,
 )
-from analysis.hypothesis_tests.pairwise_comparisons import holm
+from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 
 
 def cells(values, *, protocol="p", block="b", loss="l"):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scikit_posthocs
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.nemenyi import (
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.nemenyi import (
     critical_difference,
     nemenyi_p_value,
     pool_sensitivity,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats import permutation_test
 from scipy.stats import wilcoxon as scipy_wilcoxon
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
-from analysis.hypothesis_tests.pairwise_comparisons import (
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.nemenyi import nemenyi_p_value
+from podium.analysis.hypothesis_tests.pairwise_comparisons import (
     blocks_needed,
     compare_pairs,
     holm,

@@ -6,7 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values, smallest_sign_flip_p
+from podium.analysis.hypothesis_tests.sign_flip_test import (
+    sign_flip_p_values,
+    smallest_sign_flip_p,
+)
 
 VALUES = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
 

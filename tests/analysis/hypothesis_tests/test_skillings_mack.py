@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.friedman import friedman_test
-from analysis.hypothesis_tests.skillings_mack import available_ranks, skillings_mack
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.friedman import friedman_test
+from podium.analysis.hypothesis_tests.skillings_mack import available_ranks, skillings_mack
 
 NA = np.nan
 # Skillings and Mack 1981, table 1: times of assembly, three missing of nine workers.
@@ -101,7 +101,7 @@ def test_what_is_not_defined_is_none(scores):
 
 
 def test_equal_competitors_with_holes_are_called_different_as_often_as_alpha(monkeypatch):
-    monkeypatch.setattr("analysis.hypothesis_tests.skillings_mack._PERMUTATIONS", 199)
+    monkeypatch.setattr("podium.analysis.hypothesis_tests.skillings_mack._PERMUTATIONS", 199)
     rounds = 400
     found = [
         skillings_mack(scores_with_holes(1000 + seed, num_blocks=8)) for seed in range(rounds)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
-from analysis.hypothesis_tests.wilcoxon import (
+from podium.analysis.hypothesis_tests.wilcoxon import (
     signed_rank_test,
     signed_rank_tests,
     smallest_signed_rank_p,

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.figures.ranking import RankedRow, ranking_plot
-from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
+from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.page.html_page import Illustration, Page, Section, render_page
+from podium.analysis.page.tables import Cell, Column, Table
 from tests.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
@@ -18,7 +19,7 @@ def figure_of(name, losses):
     plot = ranking_plot([row], [], score="Recall@1, %", last_rank=1, name=name)
     plots = tuple(replace(plot, name=f"{name}-{loss}", label=loss) for loss in losses)
     rows = ((Cell(text="x"),),)
-    table = Table(name=f"{name}-table", caption="", columns=Column.texts("Loss"), rows=rows)
+    table = Table(name=f"{name}-table", caption="", columns=(Column(label="Loss"),), rows=rows)
     return Illustration(name=name, plots=plots, caption=name, table=table, selector="Loss")
 
 

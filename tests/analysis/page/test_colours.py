@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import analysis.page
+import podium.analysis.page
 
-STYLE = (Path(analysis.page.__file__).parent / "templates" / "page.css").read_text(
+STYLE = (Path(podium.analysis.page.__file__).parent / "templates" / "page.css").read_text(
     encoding="utf-8"
 )
 LIGHT, DARK = (

@@ -6,21 +6,13 @@ import re
 
 import pytest
 
-from analysis.page.html_page import (
-    Cell,
-    Column,
-    Fold,
-    Illustration,
-    Page,
-    Section,
-    SideBySide,
-    Table,
-)
-from analysis.page.table_files import column_names, csv_table, tables_of
-from analysis.report.report import study_report, table_report
-from analysis.study_results.study_results import read_results
-from analysis.tournament.table_tournament import rank_table
-from analysis.typed_tables.score_table import read_table
+from podium.analysis.page.html_page import Fold, Illustration, Page, Section, SideBySide
+from podium.analysis.page.table_files import column_names, csv_table, tables_of
+from podium.analysis.page.tables import Cell, Column, Table
+from podium.analysis.report.report import study_report, table_report
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.table_tournament import rank_table
+from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import ProtocolTruth
 from tests.analysis.thesis_cub200 import BY, RECALLS

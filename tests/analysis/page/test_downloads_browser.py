@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from analysis.figures.ranking import RankedRow, ranking_plot
-from analysis.figures.series import series_of
-from analysis.page.html_page import Column, Illustration, Page, Section, Table, render_page
+from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Illustration, Page, Section, render_page
+from podium.analysis.page.tables import Column, Table
 from tests.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
@@ -39,7 +40,7 @@ def ranking(name, label):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    table = Table(name="t", caption="c", columns=Column.texts("x"), rows=())
+    table = Table(name="t", caption="c", columns=(Column(label="x"),), rows=())
     figures = tuple(
         Illustration(
             name=name,

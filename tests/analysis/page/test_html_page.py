@@ -9,11 +9,9 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from analysis.figures.plot import Plot
-from analysis.page.html_page import (
+from podium.analysis.figures.plot import Plot
+from podium.analysis.page.html_page import (
     Bullets,
-    Cell,
-    Column,
     Fold,
     Heading,
     Illustration,
@@ -21,12 +19,12 @@ from analysis.page.html_page import (
     Paragraph,
     Section,
     SideBySide,
-    Table,
     fragment,
     render_page,
 )
-from analysis.report.report import table_report
-from analysis.tournament.table_tournament import rank_table
+from podium.analysis.page.tables import Cell, Column, Table
+from podium.analysis.report.report import table_report
+from podium.analysis.tournament.table_tournament import rank_table
 from tests.analysis import thesis_cub200
 
 HOSTILE = "<script>alert(1)</script>\"' onload=x"

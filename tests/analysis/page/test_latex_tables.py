@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.page.html_page import Cell, Column, Table
-from analysis.page.latex_tables import latex_table
+from podium.analysis.page.latex_tables import latex_table
+from podium.analysis.page.tables import Cell, Column, Table
 
 EVIL = r"a_b %c &d #e {f} ~g ^h \i $j <k> |l| [m] *n* `o` \"p\" --no -x ± − – χ² é"
 

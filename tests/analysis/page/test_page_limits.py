@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.figures.axis import Axis
-from analysis.figures.lines import Line, lines_plot
-from analysis.page.html_page import Cell, Column, Fold, Illustration, Page, Section, Table
-from analysis.page.page_limits import (
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.lines import Line, lines_plot
+from podium.analysis.page import tables
+from podium.analysis.page.html_page import Fold, Illustration, Page, Section
+from podium.analysis.page.page_limits import (
     MOST_CELLS,
     MOST_COLUMNS,
     MOST_PLOTS,
@@ -17,17 +18,19 @@ from analysis.page.page_limits import (
     spread,
     within_limits,
 )
-from analysis.page.table_files import csv_files
+from podium.analysis.page.table_files import csv_files
+from podium.analysis.page.tables import Column
 
 
 def table(rows, columns=2, note=""):
-    return Table(
+    return tables.table(
+        range(rows),
+        (
+            Column.text("Name", "row {}".format),
+            *(Column.number(str(i), int) for i in range(1, columns)),
+        ),
         name="numbers",
         caption="Numbers",
-        columns=(*Column.texts("Name"), *Column.numbers(*map(str, range(1, columns)))),
-        rows=tuple(
-            (Cell.word(f"row {n}"), *[Cell.number(n)] * (columns - 1)) for n in range(rows)
-        ),
         note=note,
     )
 

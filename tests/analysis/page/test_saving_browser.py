@@ -2,8 +2,9 @@
 
 import pytest
 
-from analysis.page.html_page import Cell, Column, Page, Section, Table, render_page
-from analysis.page.table_files import csv_files, latex_files
+from podium.analysis.page.html_page import Page, Section, render_page
+from podium.analysis.page.table_files import csv_files, latex_files
+from podium.analysis.page.tables import Cell, Column, Table, table
 from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
@@ -62,17 +63,15 @@ def odd_tables():
             ),
         ),
         note=f"Note: {EVIL}",
-        is_sortable=True,
     )
-    long = Table(
+    long = table(
+        range(45),
+        (
+            Column.text("name", "row {}".format),
+            *(Column.number(f"column {j}", lambda i, j=j: i * j / 7) for j in range(12)),
+        ),
         name="long",
         caption="Long and wide",
-        columns=(*Column.texts("name"), *Column.numbers(*(f"column {i}" for i in range(12)))),
-        rows=tuple(
-            (Cell.word(f"row {i}"), *(Cell.number(i * j / 7) for j in range(12)))
-            for i in range(45)
-        ),
-        is_sortable=True,
     )
     return odd, long
 

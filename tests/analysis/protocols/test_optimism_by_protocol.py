@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.protocols.optimism_by_protocol import optimism_over_classes
-from analysis.scores.protocol_run_checks import checked_class_hits
-from tests.analysis.selection.class_hit_tables import (
+from podium.analysis.protocols.optimism_by_protocol import optimism_over_classes
+from podium.analysis.scores.protocol_run_checks import checked_class_hits
+from tests.analysis.protocols.class_hit_tables import (
     both_ways,
     class_hits_of,
     slow_optimism_over_sides,

@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.hypothesis_tests.group_means import group_means, paired_differences
-from analysis.protocols.default_tuned_refit import study_finals
-from analysis.protocols.optimism_by_protocol import (
+from podium.analysis.hypothesis_tests.group_means import group_means, paired_differences
+from podium.analysis.protocols.default_tuned_refit import study_finals
+from podium.analysis.protocols.optimism_by_protocol import (
     fresh_runs,
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.selection_quality import selection_quality
-from analysis.selection.selection_candidates import config_candidates
-from analysis.selection.selection_measures import choice_cells
-from analysis.selection.selection_regret import RegretSettings
+from podium.analysis.protocols.selection_candidates import config_candidates
+from podium.analysis.protocols.selection_measures import choice_cells
+from podium.analysis.protocols.selection_quality import selection_quality
+from podium.analysis.protocols.selection_regret import RegretSettings
 from tests.analysis.protocol_truth import POINT, QUERIES, Judge, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 

@@ -7,8 +7,8 @@ from operator import attrgetter
 import polars as pl
 import pytest
 
-from analysis.estimates.wilson_interval import wilson_interval
-from analysis.protocols.read_protocols import protocol_study
+from podium.analysis.estimates.wilson_interval import wilson_interval
+from podium.analysis.protocols.read_protocols import protocol_study
 from podium.errors import PodiumError
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy, jackknife

@@ -5,9 +5,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.protocols.findings_text import protocol_sentences
-from analysis.protocols.read_protocols import protocol_study
-from analysis.protocols.selected_configs import protocol_headline
+from podium.analysis.protocols.findings_text import protocol_sentences
+from podium.analysis.protocols.read_protocols import protocol_study
+from podium.analysis.protocols.selected_configs import protocol_headline
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.synthetic_protocols import statistics, study_frames
 

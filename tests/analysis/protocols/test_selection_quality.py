@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.protocols.selection_quality import selection_quality
+from podium.analysis.protocols.selection_quality import selection_quality
 from tests.analysis.protocol_studies import run, runs_table
 
 CONFIGS = ["c0", "c1", "c2", "c3"]

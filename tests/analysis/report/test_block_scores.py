@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.report.block_scores import block_scores
-from analysis.study_results.study_results import read_results
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.figures.series import series_of
+from podium.analysis.report.scores import block_scores
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.tournament import hold_tournament
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from analysis.report.compute_cost import compute_cost
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.runs import Run, RunSpent, write_run
-from orchestrator.results.records.store_paths import StudyPaths
+from podium.analysis.report.compute_cost import compute_cost
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.runs import Run, RunSpent, write_run
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.analysis.page_text import page_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import STARTED_AT, Truth

@@ -8,11 +8,11 @@ from itertools import chain
 
 import pytest
 
-from analysis.page.html_page import render_page
-from analysis.page.table_files import csv_files
-from analysis.report.cross_validation import cross_validation
-from analysis.report.report import study_report
-from analysis.study_results.study_results import read_results
+from podium.analysis.page.html_page import render_page
+from podium.analysis.page.table_files import csv_files
+from podium.analysis.report.cross_validation import cross_validation
+from podium.analysis.report.report import study_report
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, default_rows, fold_rows, write_folds
 

@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Page, render_page
-from analysis.report.embedding_maps import (
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Page, render_page
+from podium.analysis.report.images import (
     CLASSES,
     IMAGES,
     embedding_maps,
     mapped_rows,
     principal_components,
 )
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.artifact_files import save_embeddings
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.study_results.study_results import read_results
 from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.artifact_files import save_embeddings
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import section_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
@@ -38,7 +38,7 @@ TRUTH = Truth(
     seeds=2,
 )
 MIDDLE = "glyphs-latin/conv_small/16"  # levels rise with the scripts
-APART = {"contrastive": 5.0, "margin": 0.2, "untrained": 0.0}
+APART = {"contrastive": 5.0, "margin": 0.2, "untrained": 0.0, "features": 0.1}
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,18 @@
 
 import pytest
 
-from analysis.report.fairness import fairness
-from analysis.report.leaderboard import leaderboard
-from analysis.report.pairwise_comparisons import pairwise_comparisons
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
-from orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.analysis.report.fairness import fairness
+from podium.analysis.report.leaderboard import leaderboard
+from podium.analysis.report.pairwise_comparisons import pairwise_comparisons
+from podium.analysis.study_results.study_results import read_results
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    write_checksummed,
+)
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import Truth
@@ -145,7 +148,7 @@ def test_a_folder_from_before_this_was_recorded_is_assessed_by_its_trials(tmp_pa
     assert "By the stored trials, all losses of a block had the same" in text
     assert "fairness-differences" not in html
     assert "Not equal between the losses" not in text_of(html)
-    assert len(rows_of(html, "pairs")[0]) == 7
+    assert "Not equal in" not in html
 
 
 def test_what_was_written_down_and_damaged_is_an_error(tmp_path):

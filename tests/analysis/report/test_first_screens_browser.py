@@ -2,14 +2,14 @@
 
 import pytest
 
-from analysis.report.report import study_page
+from podium.analysis.report.report import study_page
+from podium.trainables.registry import names as names_of
 from tests.analysis.figure_flaws import FLAWS
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.browser import PHONE, Visit
-from trainables.registry import names as names_of
 
 pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 800}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.page.html_page import render_page
-from analysis.report.report import study_report
-from analysis.study_results.study_results import read_results
+from podium.analysis.page.html_page import render_page
+from podium.analysis.report.report import study_report
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.browser import LAPTOP, Visit

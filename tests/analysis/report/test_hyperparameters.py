@@ -5,16 +5,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
-from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from analysis.page.html_page import Fold, Illustration, Page, Section, plots_of
-from analysis.page.table_files import tables_of
-from analysis.report.hyperparameters import hyperparameters
-from analysis.report.hyperparameters import section_of as section_of_tuned
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.metric_columns import RankedScore
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.figures.series import series_of
+from podium.analysis.hyperparameters.findings_text import importance_headline, loss_sentences
+from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
+from podium.analysis.page.html_page import Fold, Illustration, Page, Section, plots_of
+from podium.analysis.page.table_files import tables_of
+from podium.analysis.report.hyperparameters import hyperparameters
+from podium.analysis.report.hyperparameters import section_of as section_of_tuned
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.results.records.metric_columns import RankedScore
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.page_text import page_of, section_of, text_of
 from tests.analysis.planted_searches import write_tuned_store
 
@@ -74,10 +74,6 @@ def test_it_opens_with_the_planted_hyperparameter(hyperparameter_section):
 
 def test_winners_at_the_bound_are_warned_of(hyperparameter_section):
     assert "of contrastive lie at the upper end of margin (0.9)" in text_of(hyperparameter_section)
-
-
-def test_test_importances_are_shown_with_those_of_validation(hyperparameter_section):
-    assert "On test, %" in hyperparameter_section
 
 
 def test_best_regions_of_all_losses_are_one_table(section, tuned):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from analysis.page.html_page import render_page
-from analysis.page.table_files import csv_files, tables_of
-from analysis.report.report import study_report, table_report
-from analysis.study_results.study_results import read_results
-from analysis.tournament.table_tournament import rank_table
+from podium.analysis.page.html_page import render_page
+from podium.analysis.page.table_files import csv_files, tables_of
+from podium.analysis.report.report import study_report, table_report
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.table_tournament import rank_table
 from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import text_of

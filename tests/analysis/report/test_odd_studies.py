@@ -1,29 +1,30 @@
 """The page of studies that went wrong, are not finished, or have little to tell."""
 
 import re
+from dataclasses import replace
 
-from analysis.report.report import study_page
-from analysis.report.tuning_gains import tuning_gains
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.trial_files.commit_trials import commit_trial
+import pytest
+
+from podium.analysis.report.report import study_page
+from podium.analysis.report.tuning_gains import tuning_gains
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, text_of
-from tests.analysis.synthetic_study import num_rows, rows, write_store
+from tests.analysis.synthetic_study import num_rows, rows, write_finals, write_store
 from tests.analysis.synthetic_trials import KS, Truth
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 
 
 def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
-    folder = tmp_path / "s"
     one_block = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2)
-    paths = StudyPaths(write_store(folder, one_block, stages=("search", "baseline")))
-    schema = read_store(paths).schema
-    for row in rows(one_block):
-        if row["stage"] == "final" and row["is_winner"]:
-            kept = row["loss"] == "contrastive"
-            assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": kept})
+
+    def kept(row):
+        return row["is_winner"] and {**row, "is_default": row["loss"] == "contrastive"}
+
+    folder = write_finals(tmp_path / "s", one_block, kept)
     text = text_of(page_of(read_results(folder), answer, tuning_gains))
 
     assert "beat the published default on validation for contrastive." in text
@@ -55,20 +56,35 @@ def test_a_study_without_a_trial_has_no_empty_chapter(tmp_path):
     assert "Tuning gains: No final trial has been tested yet." in text_of(page)
 
 
-def test_losses_that_do_not_beat_the_untrained_network_are_named(tmp_path):
-    low = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, untrained=0.99)
+@pytest.mark.parametrize(
+    ("untrained", "features", "better"),
+    [(0.95, 0.35, "the untrained network"), (0.35, 0.95, "the untouched features")],
+)
+def test_losses_that_do_not_beat_the_better_baseline_are_named(
+    tmp_path, untrained, features, better
+):
+    low = replace(SMALL, untrained=untrained, features=features)
     text = text_of(page_of(read_results(write_store(tmp_path / "s", low)), answer))
-    assert "Not every tuned loss beats the untrained network: contrastive in" in text
+    assert f"Not every tuned loss beats the better baseline, {better}: contrastive in" in text
     assert "proxy_anchor in glyphs-latin/conv_small/16 do not." in text
 
 
+@pytest.mark.parametrize(
+    ("untrained", "better"),
+    [
+        (0.25, "the untouched features"),
+        (0.35, "the untrained network"),
+        (0.2725, "in some the untrained network, in others the untouched features"),
+    ],
+)
+def test_the_better_baseline_that_every_tuned_loss_beats_is_named(tmp_path, untrained, better):
+    truth = replace(SMALL, untrained=untrained, noise=0.02)
+    text = text_of(page_of(read_results(write_store(tmp_path / "s", truth)), answer))
+    assert f"Every tuned loss beats the better baseline in every block: {better}." in text
+
+
 def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
-    folder = tmp_path / "s"
-    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
-    schema = read_store(paths).schema
-    for row in rows(SMALL):
-        if row["stage"] == "final" and row["loss"] != "proxy_anchor":
-            assert commit_trial(StudyPaths(folder), schema, row)
+    folder = write_finals(tmp_path / "s", SMALL, lambda row: row["loss"] != "proxy_anchor" and row)
     text = text_of(page_of(read_results(folder), answer))
 
     assert "multi_similarity has the best average rank of 2 over 2 blocks" in text
@@ -76,13 +92,10 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
 
 
 def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
-    folder = tmp_path / "s"
-    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
-    schema = read_store(paths).schema
-    for row in rows(SMALL):
-        if row["stage"] == "final":  # all equal
-            row["test_scores"] = [{**score, "hits": 50} for score in row["test_scores"]]
-            assert commit_trial(StudyPaths(folder), schema, row)
+    def equal(row):
+        return {**row, "test_scores": [{**it, "hits": 50} for it in row["test_scores"]]}
+
+    folder = write_finals(tmp_path / "s", SMALL, equal)
     text = text_of(study_page(folder))
 
     assert "All scores tie within every block" in text
@@ -94,11 +107,9 @@ def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
     whole = read_results(write_store(tmp_path / "whole", SMALL))
     assert warning not in text_of(page_of(whole, tuning_gains))
 
-    folder = tmp_path / "s"
-    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
-    schema = read_store(paths).schema
-    for row in rows(SMALL):
+    def with_hole(row):
         is_hole = row["loss"] == "contrastive" and "greek" in str(row["block"])
-        if row["stage"] == "final" and not (is_hole and row["is_winner"]):
-            assert commit_trial(StudyPaths(folder), schema, row)
+        return None if is_hole and row["is_winner"] else row
+
+    folder = write_finals(tmp_path / "s", SMALL, with_hole)
     assert warning in text_of(page_of(read_results(folder), tuning_gains))

@@ -5,11 +5,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Illustration, Paragraph
-from analysis.report.paired_differences import paired_differences
-from analysis.report.pairwise_comparisons import pair_parts
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Illustration, Paragraph
+from podium.analysis.report.pairwise_comparisons import pair_section, paired_differences
+from podium.analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
 
 LOOKS = series_of(list(thesis_cub200.TOTALS))
@@ -34,7 +33,7 @@ def forest(tournament, rope=None):
 
 
 def figures(tournament):
-    parts = pair_parts(tournament, series_of(tournament.names))
+    parts = pair_section(tournament, series_of(tournament.names)).parts
     return {part.name: part for part in parts if isinstance(part, Illustration)}
 
 
@@ -110,7 +109,7 @@ def test_a_critical_difference_beyond_the_axis_is_one_sentence_instead():
     assert "critical-difference" not in figures(tournament)
     (note,) = (
         part
-        for part in pair_parts(tournament, series_of(tournament.names))
+        for part in pair_section(tournament, series_of(tournament.names)).parts
         if isinstance(part, Paragraph)
     )
     assert note.text == (

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from analysis.selection.selection_measures import CEILINGS, CHOICE_MEASURES
+from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES
 
 STATISTICS = Path(__file__).parents[3] / "docs" / "explanation" / "statistics"
 PAGES = ("comparing-protocols.md", "estimators.md")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.report.summary import study_summary
-from analysis.study_results.study_results import read_results
-from analysis.wording import number
+from podium.analysis.figures.series import series_of
+from podium.analysis.report.summary import study_summary
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.wording import number
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from analysis.report.report import study_page
-from analysis.study_results.study_results import read_results
+from podium.analysis.report.report import study_page
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
@@ -72,9 +72,7 @@ def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
     page = study_page(
         write_protocol_store(tmp_path_factory.mktemp("store") / "shuffled", shuffled)
     )
-    table = re.search(
-        r'<table id="protocol-finals" class="sortable">.*?</table>', page, re.DOTALL
-    )[0]
+    table = re.search(r'<table id="protocol-finals">.*?</table>', page, re.DOTALL)[0]
     order = re.findall(r'<th scope="row" data-order="(\d)">.*?</svg>(\w+)', table)
     assert order == [("0", "sealed"), ("1", "kfold"), ("2", "fixed")]
 

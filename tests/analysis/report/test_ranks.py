@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from analysis.report.rank_intervals import bootstrap_note
-from analysis.study_results.study_results import read_results
-from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import rank_stability
-from analysis.typed_tables.score_table import ScoreTable
-from analysis.wording import MOST_NAMED
+from podium.analysis.report.leaderboard import bootstrap_note
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.medals import shared_places
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.wording import MOST_NAMED
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import rows_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store

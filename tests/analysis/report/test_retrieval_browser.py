@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Page, render_page
-from analysis.report.retrievals import retrievals
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Page, render_page
+from podium.analysis.report.images import retrievals
 from tests.analysis.browsed_store import read_browsed, squares, write_browsed_store
 from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 

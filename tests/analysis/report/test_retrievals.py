@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from analysis.report import retrievals as module
-from analysis.report.retrievals import opened_png, retrievals, thumbnail
-from analysis.study_results.retrieved_images import query_orders, retrieved_by_embeddings
+from podium.analysis.report import images as module
+from podium.analysis.report.images import opened_png, retrievals, thumbnail
+from podium.analysis.report.report import study_page
+from podium.analysis.study_results.retrieved_images import query_orders, retrieved_by_embeddings
 from tests.analysis.browsed_store import (
     image_of,
     photographs,
@@ -135,7 +136,7 @@ def test_a_study_without_pictures_says_so(tmp_path):
     truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
     store = write_store(tmp_path / "s", truth, stages=("search",))
 
-    assert "No images were stored." in text_of(page_of(read_browsed(store), retrievals))
+    assert "Retrievals: No retrievals of finals were kept." in text_of(study_page(store))
 
 
 def test_grey_images_keep_every_pixel_and_colours_are_small():

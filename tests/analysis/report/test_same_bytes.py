@@ -6,14 +6,14 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.page.html_page import render_page
-from analysis.page.table_files import csv_files, latex_files, page_record
-from analysis.report.report import study_report, table_report
-from analysis.study_results.study_results import read_results
-from analysis.tournament.table_tournament import rank_table
-from analysis.typed_tables.score_table import read_table
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import gather_all
+from podium.analysis.page.html_page import render_page
+from podium.analysis.page.table_files import csv_files, latex_files, page_record
+from podium.analysis.report.report import study_report, table_report
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.table_tournament import rank_table
+from podium.analysis.typed_tables.score_table import read_table
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS

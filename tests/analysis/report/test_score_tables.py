@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.report.score_tables import Scale, block_tables, k_tables, widest
-from analysis.scores.score_grid import ScoreGrid, table_grid
+from podium.analysis.figures.series import series_of
+from podium.analysis.report.score_tables import Scale, block_tables, k_tables, widest
+from podium.analysis.scores.score_grid import ScoreGrid, table_grid
 from tests.analysis import thesis_cub200
 from tests.analysis.thesis_cub200 import RECALLS
 
@@ -74,16 +74,6 @@ def test_the_thesis_table_has_every_published_value_at_its_place(thesis_score_ta
     for row in published.to_dicts():
         key = (row["loss"], row["backbone"], str(row["embedding_dim"]))
         assert shown[key] == f"{row['recall']:.2f}"
-
-
-def test_proxy_anchor_is_the_only_best_of_every_column_of_the_thesis(thesis_score_table):
-    best = [[cell.is_best for cell in row[1:]] for row in thesis_score_table.rows]
-    (winner,) = [
-        row for row, losses in zip(thesis_score_table.rows, best, strict=True) if any(losses)
-    ]
-
-    assert winner[0].text == "ProxyAnchor"
-    assert all(cell.is_best for cell in winner[1:])
 
 
 def test_all_losses_that_tie_for_the_best_are_bold():

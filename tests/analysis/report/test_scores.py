@@ -1,12 +1,11 @@
 """The section of recall, of classes and of continuous labels."""
 
-from dataclasses import replace
-
 import polars as pl
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Fold, Illustration, SideBySide, Table
-from analysis.report.scores import scores
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Fold, Illustration, SideBySide
+from podium.analysis.page.tables import Table
+from podium.analysis.report.scores import scores
 from tests.analysis.changed_results import with_views
 
 
@@ -65,12 +64,6 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthe
     assert best == {"contrastive"}  # the lowest score is the least distance
     assert all(len(text.split(".")[1]) == 4 for text in shown(near, "contrastive"))
     assert parts_of(continuous, Illustration)[1].caption.startswith("nDCG@1, %")
-
-
-def test_one_k_has_nothing_to_fold(synthetic_results):
-    single = replace(synthetic_results, study={**synthetic_results.study, "ks": [1]})
-
-    assert parts_of(single, Fold) == []
 
 
 def test_a_study_without_finals_has_no_table(synthetic_results):

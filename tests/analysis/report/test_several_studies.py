@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.page.html_page import render_page
-from analysis.report.several_studies import studies_report
-from analysis.study_results.paired_studies import comparable_blocks, paired_losses
-from analysis.study_results.study_results import read_results
+from podium.analysis.page.html_page import render_page
+from podium.analysis.report.several_studies import studies_report
+from podium.analysis.study_results.paired_studies import comparable_blocks, paired_losses
+from podium.analysis.study_results.study_results import read_results
 from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store

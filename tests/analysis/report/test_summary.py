@@ -3,12 +3,12 @@
 import polars as pl
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.report.summary import study_summary, table_summary
-from analysis.study_results.study_results import read_results
-from analysis.tournament.medals import shared_places
-from analysis.tournament.table_tournament import rank_table
-from analysis.typed_tables.score_table import read_table
+from podium.analysis.figures.series import series_of
+from podium.analysis.report.summary import study_summary, table_summary
+from podium.analysis.study_results.study_results import read_results
+from podium.analysis.tournament.medals import shared_places
+from podium.analysis.tournament.table_tournament import rank_table
+from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis import thesis_cub200
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -68,15 +68,6 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
     assert [fact.value for fact in summary.facts] == ["+1.0", "2 of 2", "3 × 2"]
     assert summary.picture.plots[0].values["groups"] == [["a", "b", "c"]]
     assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
-
-
-def test_a_single_block_is_too_few(tmp_path):
-    summary, _ = summary_of(written(tmp_path, "block,loss,recall\n1,a,3\n1,b,2\n"))
-    assert (
-        summary.verdict
-        == "a has the best average rank of 2 over 1 block, which is too few to support any"
-        " ranking."
-    )
 
 
 def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():

@@ -5,11 +5,11 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.figures.series import series_of
-from analysis.report.learning_curves import learning_curves
-from analysis.report.search_history import search_history
-from analysis.report.validation_and_test import validation_and_test
-from analysis.study_results.study_results import read_results
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Illustration
+from podium.analysis.report.training import learning_curves, search_history
+from podium.analysis.report.validation_and_test import validation_and_test
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis.changed_results import with_views
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import EPOCHS, Truth
@@ -23,8 +23,9 @@ def results(tmp_path_factory):
     return read_results(write_store(tmp_path_factory.mktemp("store") / "study", TRUTH))
 
 
-def drawn(figure, results):
-    return figure(results, series_of(results.losses))
+def drawn(section, results):
+    parts = section(results, series_of(results.losses)).parts
+    return next(part for part in parts if isinstance(part, Illustration))
 
 
 def curve(*points, block="b", loss="contrastive"):
@@ -47,7 +48,7 @@ def test_every_block_has_a_curve_of_every_loss_and_a_selector(results):
     found = drawn(learning_curves, results)
 
     assert found.selector == "Block"
-    assert [plot.label for plot in found.plots] == sorted(set(results.trials["block"]))
+    assert [plot.label for plot in found.plots] == sorted(set(results.winners["block"]))
     for plot in found.plots:
         assert {line["name"] for line in plot.values["lines"]} == set(results.losses)
         assert plot.values["xs"] == [list(map(float, range(1, EPOCHS + 1)))]
@@ -124,10 +125,9 @@ def test_long_searches_are_sampled_and_the_caption_says_so(results):
 
 
 def test_a_point_of_each_finalist_marks_the_pick_and_the_best_of_its_block(results):
-    _, figure = drawn(validation_and_test, results)
-    (plot,) = figure.plots
+    (plot,) = drawn(validation_and_test, results).plots
     points = plot.values["points"]
-    blocks = results.trials["block"].n_unique()
+    blocks = results.winners["block"].n_unique()
 
     assert len(points["x"]) == 2 * LOSSES * blocks
     assert sum(points["hollow"]) == LOSSES * blocks

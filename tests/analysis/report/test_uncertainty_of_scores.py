@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.report.variance_components import variance_components
-from analysis.study_results.study_results import read_results
+from podium.analysis.report.variance_components import variance_components
+from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import page_of, rows_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.scores.cached_reader import CachedReader
-from analysis.scores.compared_runs import ComparedRuns
-from analysis.scores.protocol_runs import final_runs, search_runs
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.scores.cached_reader import CachedReader
+from podium.analysis.scores.compared_runs import ComparedRuns
+from podium.analysis.scores.protocol_runs import final_runs, search_runs
+from podium.orchestrator.results.trial_files.reader import Reader
 
 _K = 1
 

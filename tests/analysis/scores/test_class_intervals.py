@@ -2,9 +2,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.confidence_intervals import class_bootstrap
-from analysis.scores.class_intervals import class_intervals
-from analysis.scores.final_scores import final_trials
+from podium.analysis.estimates.confidence_intervals import class_bootstrap
+from podium.analysis.scores.class_intervals import class_intervals
+from podium.analysis.scores.final_scores import final_trials
 from tests.analysis.store_frames import Store
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.scores.epoch_optimism import epoch_optimism, gaps_to_epoch_of_others
-from analysis.scores.final_scores import final_trials
+from podium.analysis.scores.epoch_optimism import epoch_optimism, gaps_to_epoch_of_others
+from podium.analysis.scores.final_scores import final_trials
 from tests.analysis.store_frames import Store
 
 

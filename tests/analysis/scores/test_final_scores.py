@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from analysis.scores.final_scores import (
+from podium.analysis.scores.final_scores import (
     cells,
     final_scores,
     final_trials,
@@ -69,6 +69,17 @@ def test_the_untrained_embedding_is_its_own_finalist():
     store.baseline(16, 40)
     found = cell(store, finalist="untrained")
     assert (found["loss"], found["score"]) == ("untrained", 0.2)
+
+
+def test_features_are_a_finalist_of_the_blocks_of_every_dimension():
+    store = one_loss([100])
+    store.final(32, "a", "x", 120, winner=True)
+    store.features(90)
+    found = cells(*loaded(store)).filter(finalist="features", k=1)
+    assert found.select("block", "embedding_dim", "score", "num_trials").rows() == [
+        ("glyphs/net/16", 16, 0.45, 1),
+        ("glyphs/net/32", 32, 0.45, 1),
+    ]
 
 
 def test_search_trials_are_no_finalists():

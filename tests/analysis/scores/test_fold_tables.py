@@ -2,9 +2,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from analysis.hypothesis_tests.corrected_resampled_t import corrected_resampled_t
-from analysis.scores.final_scores import final_scores, final_trials
-from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
+from podium.analysis.hypothesis_tests.corrected_resampled_t import corrected_resampled_t
+from podium.analysis.scores.final_scores import final_scores, final_trials
+from podium.analysis.scores.fold_tables import (
+    cross_validation_pairs,
+    cross_validation_table,
+    fold_table,
+)
 from podium.errors import PodiumError
 from tests.analysis.store_frames import QUERIES, Store
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
+from podium.analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 
 TRIALS = pl.DataFrame({"backbone": ["a", "b", "a"]})
 

@@ -3,7 +3,11 @@ import math
 import polars as pl
 import pytest
 
-from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
+from podium.analysis.scores.protocol_run_checks import (
+    checked_attempts,
+    checked_class_hits,
+    checked_runs,
+)
 from podium.errors import PodiumError
 from tests.analysis.protocol_studies import run
 

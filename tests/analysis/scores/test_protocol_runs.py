@@ -5,7 +5,7 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from analysis.scores.protocol_runs import (
+from podium.analysis.scores.protocol_runs import (
     Protocol,
     attempt_table,
     final_runs,

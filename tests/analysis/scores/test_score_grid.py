@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from analysis.scores.final_scores import cells, final_scores, final_trials
-from analysis.scores.score_grid import every_k_grid, study_grid, table_grid
-from analysis.typed_tables.score_table import read_table
+from podium.analysis.scores.final_scores import cells, final_scores, final_trials
+from podium.analysis.scores.score_grid import every_k_grid, study_grid, table_grid
+from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis.store_frames import QUERIES, Store
 from tests.analysis.thesis_cub200 import BY, RECALLS
 
@@ -23,15 +23,20 @@ def file_grid(tmp_path, text, **options):
     return table_grid(read_table(path, **{"competitor": "loss", "score": "recall", **options}))
 
 
-def test_winners_and_the_untrained_network_are_taken_in_percent_and_defaults_are_not():
+def test_winners_and_baselines_are_taken_in_percent_and_defaults_are_not():
     store = Store()
     store.final(16, "a", "tuned", 150, winner=True)
     store.final(16, "a", "published", 100, default=True)
     store.baseline(16, 50)
+    store.features(40)
     rows = grid_of(store).at_k(1).rows
 
-    assert dict(rows.select("loss", "score").iter_rows()) == {"a": 75.0, "untrained": 25.0}
-    assert rows["is_baseline"].to_list() == [False, True]
+    assert dict(rows.select("loss", "score").iter_rows()) == {
+        "a": 75.0,
+        "features": 20.0,
+        "untrained": 25.0,
+    }
+    assert rows["is_baseline"].to_list() == [False, True, True]
     assert rows["place"].unique().to_list() == ["glyphs"]
 
 

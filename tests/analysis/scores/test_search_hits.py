@@ -4,11 +4,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.estimates.class_variance import class_variance
-from analysis.scores.protocol_run_checks import checked_class_hits
-from analysis.scores.search_hits import SearchHits
-from analysis.selection.optimism import class_optimism, of_several_classes
-from orchestrator.results.trial_files.reader import Reader
+from podium.analysis.estimates.class_variance import class_variance
+from podium.analysis.protocols.optimism import class_optimism, of_several_classes
+from podium.analysis.scores.protocol_run_checks import checked_class_hits
+from podium.analysis.scores.search_hits import SearchHits
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, K, ProtocolTruth
 from tests.analysis.synthetic_study import write_store

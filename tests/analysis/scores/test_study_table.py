@@ -1,7 +1,7 @@
 import pytest
 
-from analysis.scores.protocol_runs import Protocol
-from analysis.scores.study_table import study_table
+from podium.analysis.scores.protocol_runs import Protocol
+from podium.analysis.scores.study_table import study_table
 from podium.errors import PodiumError
 from tests.analysis.store_frames import QUERIES, Store
 
@@ -40,6 +40,24 @@ def test_the_published_defaults_can_be_ranked_instead(two_loss_store):
     assert study_table_of(two_loss_store, "finalist=default").cells["recall"].to_list() == [
         0.5,
         0.6,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "hits"), [((), (115, 135)), (("finalist=default",), (100, 120))]
+)
+def test_baselines_compete_where_they_are_asked_for(two_loss_store, where, hits):
+    two_loss_store.features(140)
+    found = study_table(
+        *(two_loss_store.trials, two_loss_store.test_scores),
+        primary_k=1,
+        where=where,
+        protocols=CROSSED,
+        with_baselines=True,
+    )
+    expected = {"a": hits[0], "b": hits[1], "features": 140, "untrained": 50}
+    assert found.cells.select("loss", "recall").rows() == [
+        (loss, of_loss / QUERIES) for loss, of_loss in expected.items()
     ]
 
 

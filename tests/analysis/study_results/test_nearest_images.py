@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.study_results.nearest_images import nearest_images
+from podium.analysis.study_results.nearest_images import nearest_images
+from podium.trainables.metrics.neighbours import neighbours
 from tests.analysis.stored_embeddings import clusters
-from trainables.metrics.neighbours import neighbours
 
 
 def slow_search(points, query, gallery, num, *, by_direction):

@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from analysis.study_results.recorded_fairness import CHECKED, fairness_checks, used_budgets
+from podium.analysis.study_results.recorded_fairness import CHECKED, fairness_checks, used_budgets
 
 STAGES = ("search", "winners", "defaults")
 BLOCKS = ("glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16")

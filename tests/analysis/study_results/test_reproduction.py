@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from analysis.figures.series import series_of
-from analysis.report.reproduction import reproduction
-from analysis.study_results.reproduction import compare_ranks, compare_values
-from analysis.study_results.study_results import read_results
-from orchestrator.results.records.expected_values import Expected, ExpectedValue
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.resolved_study import resolved_dict
+from podium.analysis.figures.series import series_of
+from podium.analysis.report.reproduction import reproduction
+from podium.analysis.study_results.reproduction import compare_ranks, compare_values
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.resolved_study import resolved_dict
 from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import Truth

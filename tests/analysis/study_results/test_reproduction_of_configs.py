@@ -5,13 +5,13 @@ import statistics
 import polars as pl
 import pytest
 
-from analysis.report.reproduction import reproduction
-from analysis.study_results.reproduction import compare_values
-from analysis.study_results.study_results import read_results
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.expected_values import Expected, expected_of
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study_validation.load_study import load_study
+from podium.analysis.report.reproduction import reproduction
+from podium.analysis.study_results.reproduction import compare_values
+from podium.analysis.study_results.study_results import read_results
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.expected_values import Expected, expected_of
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.analysis.page_text import page_of, text_of
 from tests.orchestrator.small_study import run_here
 

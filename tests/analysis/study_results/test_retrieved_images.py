@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.study_results.retrieved_images import (
+from podium.analysis.study_results.retrieved_images import (
     query_orders,
     retrieved_by_embeddings,
     retrieved_by_pictures,

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.class_variance import ClassVariance
-from analysis.study_results.variance_components import final_components, search_components
+from podium.analysis.estimates.class_variance import ClassVariance
+from podium.analysis.study_results.variance_components import final_components, search_components
 
 CLASSES = ClassVariance(own=0.0004, num_classes=20)
 

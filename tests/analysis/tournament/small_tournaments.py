@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from analysis.tournament.block_groups import BlockGroups
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.tournament.block_groups import BlockGroups
+from podium.analysis.tournament.tournament import hold_tournament
 
 
 def tournament_of(scores, names="abcdefgh", **options):

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament.block_groups import block_groups
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.tournament.block_groups import block_groups
+from podium.analysis.tournament.tournament import hold_tournament
 from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 
 

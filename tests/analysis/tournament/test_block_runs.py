@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.ranks import average_ranks
-from analysis.tournament.block_runs import BlockRuns, block_runs, drawn_ranks
-from analysis.tournament.rank_bootstrap import bootstrap_ranks
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament import hold_tournament
-from analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.tournament.block_runs import BlockRuns, block_runs, drawn_ranks
+from podium.analysis.tournament.rank_bootstrap import bootstrap_ranks
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.tournament import hold_tournament
+from podium.analysis.typed_tables.score_table import ScoreTable
 from tests.analysis.tournament.small_tournaments import alone, groups_of
 
 QUERIES = 50.0

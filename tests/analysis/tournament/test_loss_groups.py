@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.distributions import t_quantile
-from analysis.tournament.loss_groups import check_groups, compare_groups, groups_by_kind
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.estimates.distributions import t_quantile
+from podium.analysis.tournament.loss_groups import check_groups, compare_groups, groups_by_kind
+from podium.analysis.tournament.tournament import hold_tournament
 from podium.errors import PodiumError
 
 LOSSES = ("arcface", "contrastive", "margin", "softmax", "triplet")

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from analysis.tournament.medals import medals, shared_places
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.standings_record import tournament_record
-from analysis.tournament.verdict_text import medal_sentences, shared_first
+from podium.analysis.tournament.medals import medals, shared_places
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.standings_record import tournament_record
+from podium.analysis.tournament.verdict_text import medal_sentences, shared_first
 from tests.analysis import thesis_cub200
 from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.estimates.ranks import average_ranks
-from analysis.tournament.block_runs import BlockRuns
-from analysis.tournament.rank_bootstrap import bootstrap_ranks, leave_one_out_podiums
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.tournament.block_runs import BlockRuns
+from podium.analysis.tournament.rank_bootstrap import bootstrap_ranks, leave_one_out_podiums
 from tests.analysis import thesis_cub200
 from tests.analysis.estimates.slow_grouped_share import slow_interval
 from tests.analysis.tournament.small_tournaments import alone, groups_of

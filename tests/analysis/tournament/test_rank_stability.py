@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament.block_runs import BlockRuns
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.tournament.block_runs import BlockRuns
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.tournament import hold_tournament
 
 
 def tournament(datasets, dims, by=("dataset", "backbone", "embedding_dim")):

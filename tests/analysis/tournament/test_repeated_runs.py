@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.estimates.ranks import average_ranks
-from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
-from analysis.report.verdict import headline
-from analysis.tournament.medals import medals
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.repeated_runs import RepeatedRuns, shared_runs
-from analysis.tournament.table_tournament import hold_by_rules
-from analysis.tournament.verdict_text import verdict_sentences
-from analysis.typed_tables.score_table import ScoreTable
-from orchestrator.results.records.tournament_rules import TournamentRules
+from podium.analysis.estimates.ranks import average_ranks
+from podium.analysis.hypothesis_tests.nemenyi import nemenyi_p_value
+from podium.analysis.report.verdict import headline
+from podium.analysis.tournament.medals import medals
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.repeated_runs import RepeatedRuns, shared_runs
+from podium.analysis.tournament.table_tournament import hold_by_rules
+from podium.analysis.tournament.verdict_text import verdict_sentences
+from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 HERE = TournamentRules(question="these_blocks")
 

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.tournament.tournament import hold_tournament
+from podium.analysis.tournament.tournament import hold_tournament
 from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 

@@ -2,9 +2,9 @@ import json
 
 import numpy as np
 
-from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.standings_record import standing_records, tournament_record
-from analysis.tournament.verdict_text import tournament_sentences
+from podium.analysis.tournament.rank_stability import rank_stability
+from podium.analysis.tournament.standings_record import standing_records, tournament_record
+from podium.analysis.tournament.verdict_text import tournament_sentences
 from tests.analysis import thesis_cub200
 from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from analysis.typed_tables.cells import (
+from podium.analysis.typed_tables.cells import (
     commas_of,
     numbers_of,
     typed_column,

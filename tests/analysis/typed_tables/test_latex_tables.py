@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.typed_tables.latex_tables import latex_rows
+from podium.analysis.typed_tables.latex_tables import latex_rows
 from podium.errors import PodiumError
 
 TABLE = r"""

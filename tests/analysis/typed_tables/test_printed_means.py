@@ -2,10 +2,10 @@ import re
 
 import pytest
 
-from analysis.typed_tables.printed_means import printed_ranks
-from analysis.typed_tables.score_table import read_table
-from analysis.typed_tables.table_file import read_table_file
-from analysis.typed_tables.table_layout import GivenColumns
+from podium.analysis.typed_tables.printed_means import printed_ranks
+from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_file import read_table_file
+from podium.analysis.typed_tables.table_layout import GivenColumns
 
 WIDE = "Method,CUB,Cars,SOP{names}\nA,61,80,75{a}\nB,63,79,76{b}\nC,60,78,77{c}\n"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.typed_tables.score_names import ScoreName, is_no_score, k_of, score_name
+from podium.analysis.typed_tables.score_names import ScoreName, is_no_score, k_of, score_name
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.score_table import read_table
 from podium.errors import CorruptFileError, PodiumError
 from tests.analysis import thesis_cub200
 

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.typed_tables.table_checks import (
+from podium.analysis.typed_tables.table_checks import (
     equal_competitors,
     recall_warnings,
     without_doubles,

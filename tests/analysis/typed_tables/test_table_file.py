@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.typed_tables.table_file import is_table, read_table_file, table_of_frame
+from podium.analysis.typed_tables.table_file import is_table, read_table_file, table_of_frame
 from podium.errors import CorruptFileError, PodiumError
 
 

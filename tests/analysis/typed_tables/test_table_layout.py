@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.typed_tables.table_file import read_table_file
-from analysis.typed_tables.table_layout import GivenColumns, lay_out
+from podium.analysis.typed_tables.table_file import read_table_file
+from podium.analysis.typed_tables.table_layout import GivenColumns, lay_out
 from podium.errors import PodiumError
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
+from podium.analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
 from podium.errors import PodiumError
 
 

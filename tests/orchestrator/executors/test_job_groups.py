@@ -2,9 +2,9 @@
 
 from types import SimpleNamespace
 
-from orchestrator.executors.job_groups import JobGroups
-from orchestrator.scheduling.executor_interface import NoJob
-from orchestrator.study.resource_demand import Demand
+from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.scheduling.executor_interface import NoJob
+from podium.orchestrator.study.resource_demand import Demand
 
 SLOT = Demand(cpus=1.0, gpus=0.5)
 

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from orchestrator.executors import ray_cluster
 from podium.errors import PodiumError
+from podium.orchestrator.executors import ray_cluster
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,11 @@ import psutil
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.executors.private_folders import (
+    PrivateFolder,
+    remove_folders_of_dead_runs,
+)
 from tests.orchestrator.drive_small_study import SMALLER, drive, wait_for_commits
 from tests.orchestrator.driven import gone
 from tests.orchestrator.ray_cluster import ROOT
@@ -22,7 +25,7 @@ from tests.orchestrator.small_study import run_here, tables
 
 HOLDS_A_FOLDER = """
 import sys
-from orchestrator.executors.private_folders import PrivateFolder
+from podium.orchestrator.executors.private_folders import PrivateFolder
 folder = PrivateFolder()
 (folder.path / "below").mkdir()
 (folder.path / "below" / "file").touch()

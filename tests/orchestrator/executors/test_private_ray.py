@@ -12,8 +12,8 @@ import psutil
 import pytest
 import ray
 
-from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.study.resource_demand import Demand
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.study.resource_demand import Demand
 from tests.orchestrator.ray_cluster import FAST_HEALTH_CHECKS
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
@@ -93,7 +93,7 @@ def test_a_run_with_a_wrong_token_is_refused_in_one_message(cluster):
     done = _intrude(
         cluster,
         {"RAY_AUTH_TOKEN": "wrong" * 12},
-        join="from orchestrator.executors.ray_cluster import join; join({!r})",
+        join="from podium.orchestrator.executors.ray_cluster import join; join({!r})",
     )
     message = done.stderr.strip().splitlines()[-1]
     assert message.startswith("podium.errors.PodiumError: the Ray cluster at ")
@@ -132,8 +132,8 @@ intruder = {**os.environ, "RAY_NUM_REDIS_GET_RETRIES": "1"}
 both = (intruder, {**intruder, "RAY_AUTH_MODE": "token"})
 
 import ray
-from orchestrator.study.resource_demand import Demand
-from orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
 
 with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)) as executor:
     address = ray.get_runtime_context().gcs_address
@@ -186,7 +186,7 @@ def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost(said_of_another):
 def test_a_cluster_that_is_joined_must_ask_for_a_token_unless_the_user_says_otherwise(given, mode):
     environment = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_MODE"}
     script = (
-        "import orchestrator.executors.ray_cluster; "
+        "import podium.orchestrator.executors.ray_cluster; "
         "from ray._raylet import AuthenticationMode, get_authentication_mode; "
         "print('token' if get_authentication_mode() == AuthenticationMode.TOKEN else 'disabled')"
     )
@@ -202,8 +202,8 @@ def test_a_cluster_that_is_joined_must_ask_for_a_token_unless_the_user_says_othe
 def test_the_token_is_private_whatever_the_umask_and_vanishes_with_its_process(tmp_path):
     script = (
         "import os; os.umask(0); "
-        "from orchestrator.executors.private_folders import PrivateFolder; "
-        "from orchestrator.executors.private_ray import use_private_token; "
+        "from podium.orchestrator.executors.private_folders import PrivateFolder; "
+        "from podium.orchestrator.executors.private_ray import use_private_token; "
         "use_private_token(); path = os.environ['RAY_AUTH_TOKEN_PATH']; "
         "modes = [os.stat(it).st_mode & 0o777 for it in "
         "(path, os.path.dirname(path), PrivateFolder().path)]; print(path, modes)"

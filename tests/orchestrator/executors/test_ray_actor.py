@@ -1,7 +1,7 @@
 """When a process that ran trials is replaced."""
 
-from orchestrator.executors.ray_actor import ProcessWear
-from orchestrator.trials.worker_messages import Ended
+from podium.orchestrator.executors.ray_actor import ProcessWear
+from podium.orchestrator.trials.worker_messages import Ended
 
 
 def ended(**changes) -> Ended:

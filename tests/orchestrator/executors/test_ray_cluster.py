@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.executors.ray_cluster import RayCluster
-from orchestrator.study.resource_demand import Demand
 from podium.errors import PodiumError
+from podium.orchestrator.executors.ray_cluster import RayCluster
+from podium.orchestrator.study.resource_demand import Demand
 
 NODES = (Demand(cpus=2.0, gpus=1.0), Demand(cpus=2.0, gpus=0.0))
 TRIAL = Demand(cpus=1.0, gpus=0.0)

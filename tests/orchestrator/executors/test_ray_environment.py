@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import orchestrator.executors
-from orchestrator.executors import ray_environment
+import podium.orchestrator.executors
 from podium.errors import PodiumError
+from podium.orchestrator.executors import ray_environment
 
-ENVIRONMENT = "orchestrator.executors.ray_environment"
-MODULES = sorted(Path(orchestrator.executors.__file__).parent.glob("*.py"))
+ROOT = Path(__file__).parents[3]
+ENVIRONMENT = "podium.orchestrator.executors.ray_environment"
+MODULES = sorted(Path(podium.orchestrator.executors.__file__).parent.glob("*.py"))
 
 
 def imported_names(path):
@@ -33,15 +34,17 @@ def test_the_environment_is_set_before_ray_is_imported(path):
         assert ENVIRONMENT in names[: min(of_ray)]
 
 
-@pytest.mark.parametrize("found", ["2.59.1", "2.61.0", "2.6.0", "3.0.0"])
+@pytest.mark.parametrize("found", ["2.54.1", "2.61.0", "2.6.0", "3.0.0"])
 def test_a_ray_that_was_not_tested_is_refused_with_the_version_that_was(monkeypatch, found):
     monkeypatch.setattr(metadata, "version", lambda name: found)
-    with pytest.raises(PodiumError, match=rf"tested with Ray 2\.60 .* Ray {found} is installed"):
+    rule = rf"tested with Ray 2\.55 to 2\.60 .* Ray {found} is installed"
+    with pytest.raises(PodiumError, match=rule):
         importlib.reload(ray_environment)
 
 
 def test_what_is_installed_with_podium_is_the_ray_that_was_tested():
-    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-    major, minor = map(int, ray_environment.TESTED_RAY.split("."))
-    wanted = f"ray[tune]>={major}.{minor},<{major}.{minor + 1}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (_, oldest), (_, newest) = ray_environment.OLDEST_RAY, ray_environment.NEWEST_RAY
+    wanted = f"ray[tune]>=2.{oldest},<2.{newest + 1}"
     assert wanted in project["dependencies"]
+    assert f"'ray[tune]==2.{oldest}.*'" in (ROOT / "Makefile").read_text()

@@ -14,11 +14,11 @@ import psutil
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.resource_demand import most_demand
-from orchestrator.study.study import ResourceSettings
+from podium.orchestrator.executors.ray_tune import RayTuneExecutor
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.study.study import ResourceSettings
 from tests.orchestrator.drive_small_study import SMALLER
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial

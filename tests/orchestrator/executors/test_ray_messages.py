@@ -4,7 +4,7 @@ import ctypes
 import os
 import signal
 
-from orchestrator.executors.ray_messages import kept_sigterm_handler
+from podium.orchestrator.executors.ray_messages import kept_sigterm_handler
 
 
 def test_sigterm_reaches_the_handler_of_before_though_native_code_took_it():

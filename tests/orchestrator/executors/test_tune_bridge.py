@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.executors import tune_bridge
-from orchestrator.executors.tune_bridge import TuneBridge
-from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.specification import TrialJob
+from podium.orchestrator.executors import tune_bridge
+from podium.orchestrator.executors.tune_bridge import TuneBridge
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.trials.specification import TrialJob
 
 JOB = TrialJob(
     trial_id="t",

@@ -8,7 +8,7 @@ from ray.exceptions import OutOfMemoryError
 from ray.tune.experiment import Trial
 from ray.tune.tune import _setup_signal_catching
 
-from orchestrator.executors.tune_callbacks import BridgeCallback
+from podium.orchestrator.executors.tune_callbacks import BridgeCallback
 
 
 @pytest.fixture

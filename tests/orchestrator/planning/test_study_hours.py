@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.planning.image_seconds import (
+from podium.orchestrator.planning.image_seconds import (
     ImageKind,
     add_to_own_table,
     known_tables,
     own_table,
     seconds_of,
 )
-from orchestrator.planning.study_plan import plan
-from orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.trainables.dataset_interface.class_splits import make_split
 from tests.orchestrator.study_files import load
-from trainables.dataset_interface.class_splits import make_split
 
 TEXT = """
 study: planned
@@ -60,6 +60,7 @@ def test_every_image_of_every_trial_is_counted(study):
             seconds += (7 + 2 * 3) * 4 * images(study, fold) * 0.002  # configs and finals
             seconds += 2 * 3 * 300 / 3 * 0.002  # tests of finals
     seconds += sum(15 * 300 / 3 * 0.002 for _ in blocks(study))  # of untrained networks
+    seconds += 300 / 3 * 0.002  # of features, for all dimensions
     assert slot_hours(study) == pytest.approx(seconds / 3600)
 
 

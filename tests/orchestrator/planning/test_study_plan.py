@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.planning.study_plan import plan
-from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.fairness_of_losses import SEARCHED
-from orchestrator.study.study import StudyLoss
+from podium.orchestrator.planning.block_plan import few_batches
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.fairness_of_losses import SEARCHED
+from podium.orchestrator.study.study import StudyLoss
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import load
-from trainables.settings.trial_settings import ProtocolSettings
 
 TEXT = """
 study: planned
@@ -51,6 +52,7 @@ def test_every_trial_is_counted(study):
     search_trials = list(itertools.product(searches(study), range(7)))
     finals = list(itertools.product(searches(study), ("winner", "default"), range(3), range(5)))
     baselines = list(itertools.product(blocks(study), range(3), range(5)))
+    baselines += study.datasets  # features, whatever the dimension
     assert {name: stage.trials for name, stage in planned.stages.items()} == {
         "search": len(search_trials),
         "final": len(finals),
@@ -166,3 +168,12 @@ def test_epochs_are_counted_by_block(tmp_path):
     assert {item.epochs for item in planned.searches} == {(3 + 2) * 100}
     shorter = plan(load(tmp_path, FILES, "training.epochs=7"))
     assert shorter.epochs == 6 * 2 * (3 + 2) * 7
+
+
+def test_a_network_from_scratch_that_follows_few_batches_is_warned_of_once(tmp_path):
+    short = TEXT.replace("epochs: 4", "epochs: 1, batch_size: 20000")
+    (warning,) = few_batches(load(tmp_path, short))
+    assert warning.startswith("Warning: conv_small begins at random and follows few batches (1).")
+    assert list(few_batches(load(tmp_path, short.replace("epochs: 1", "epochs: 60")))) == []
+    frozen = short.replace("epochs: 1", "epochs: 1, batch_norm: frozen")
+    assert list(few_batches(load(tmp_path, frozen))) == []

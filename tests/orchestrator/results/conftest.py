@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage import transient_errors
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage import transient_errors
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
 TRIALS = 5

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import StoreError
+from podium.orchestrator.results.records.store_paths import StudyPaths
 
 SOME_OR_ALL = pytest.mark.parametrize(
     "are_all", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"]

@@ -3,9 +3,9 @@
 import sys
 import time
 
-from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import parse_place
+from podium.orchestrator.results.locks.study_lock import StudyLock
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.locations import parse_place
 
 with StudyLock(StudyPaths(parse_place(sys.argv[1])), print, heartbeat_seconds=0.05):
     print("held", flush=True)

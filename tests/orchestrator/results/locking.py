@@ -7,8 +7,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.results.locks.study_lock import StudyLock
 from podium.errors import LockHeldError
+from podium.orchestrator.results.locks.study_lock import StudyLock
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestrator.results.trial_files.parquet_file import SEAL, sealed
+from podium.orchestrator.results.trial_files.parquet_file import SEAL, sealed
 
 
 def with_checksum(table: pa.Table, **options: object) -> bytes:

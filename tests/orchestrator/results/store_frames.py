@@ -2,7 +2,7 @@
 
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.reader import Reader
 
 LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
 """Frames with one row per nested row of a trial."""

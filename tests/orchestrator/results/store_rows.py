@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_snapshot_files
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.checksummed_text import (
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     text_with_checksum,
     text_without_checksum,
     write_checksummed,
 )
-from orchestrator.results.storage.local_copies import forget
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.parquet_file import encode, encode_many
+from podium.orchestrator.results.storage.local_copies import forget
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.parquet_file import encode, encode_many
 
 KS = (1, 2)
 SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})
@@ -25,6 +25,11 @@ WIDER = trial_schema(
     KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str", "alpha": "float"}
 )
 NAME = "tiny"
+VERSIONS = {
+    "numerics_version": 1,
+    **dict.fromkeys(("podium_version", "python_version", "torch_version"), "0.1.0"),
+}
+PROVENANCE = {"cpus": 2, **VERSIONS}
 
 
 def score(role: str = "val", epoch: int = 1, value: float | None = 0.5) -> dict[str, object]:
@@ -89,7 +94,7 @@ def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> Stu
     """A results folder without trials."""
     paths = StudyPaths(folder / name)
     study = {"name": name, "ks": list(KS)}
-    write_snapshot_files(paths, name=name, study=study, provenance={"cpus": 2}, schema=schema)
+    write_snapshot_files(paths, name=name, study=study, provenance=PROVENANCE, schema=schema)
     return paths
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.storage.files import put
+from podium.orchestrator.results.storage.files import put
 from tests.orchestrator.small_study import run_here, with_search
 
 SMALLEST = replace(with_search(trials=2), embedding_dims=(8,))

@@ -9,12 +9,12 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.optuna_journal import append_searches
-from orchestrator.search_samplers.optuna_study import distribution_of
-from orchestrator.study.configs import space_of
-from orchestrator.study.study import StudyLoss
 from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.optuna_journal import append_searches
+from podium.orchestrator.search_samplers.optuna_study import distribution_of
+from podium.orchestrator.study.configs import space_of
+from podium.orchestrator.study.study import StudyLoss
 from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
 
@@ -68,6 +68,10 @@ def test_every_search_is_a_study_and_every_trial_is_in_it(storage, exported):
     assert set(studies) == {f"small/{search}" for search in rows["search"].unique()}
     assert (update.num_studies, update.num_new, update.num_trials) == (4, len(rows), len(rows))
     assert rows["state"].n_unique() > 1, "the study should prune some"
+    scores = Reader(storage / "small").scores().filter(stage="search", role="val", metric="recall")
+    curves = (
+        scores.filter(k=1).select("trial_id", "epoch", "value").collect().rows_by_key("trial_id")
+    )
     for (search,), part in rows.group_by("search"):
         study = studies[f"small/{search}"]
         assert study.direction == optuna.study.StudyDirection.MAXIMIZE
@@ -80,6 +84,7 @@ def test_every_search_is_a_study_and_every_trial_is_in_it(storage, exported):
         for row in part.iter_rows(named=True):
             trial = by_id[row["trial_id"]]
             assert_equal(trial, row)
+            assert trial.intermediate_values == dict(curves.get(row["trial_id"], ()))
             assert set(trial.distributions.items()) <= set(expected.items())
             assert trial.distributions.keys() == trial.params.keys()
         assert study.best_value == part.filter(state="COMPLETE")["objective"].max()
@@ -100,16 +105,6 @@ def assert_equal(trial, row):
     }
     assert trial.params | others == hyperparameters
     assert trial.params
-
-
-def test_intermediate_values_are_the_validation_scores_of_the_epochs(storage, exported):
-    scores = Reader(storage / "small").scores()
-    rows = scores.filter(stage="search", role="val", metric="recall", k=1).collect()
-    expected = {}
-    for row in rows.iter_rows(named=True):
-        expected.setdefault(row["trial_id"], {})[row["epoch"]] = row["value"]
-    found = all_trials(exported[0])
-    assert expected == {it.user_attrs["trial_id"]: it.intermediate_values for it in found}
 
 
 def test_no_test_score_is_in_the_journal(tmp_path, journal):
@@ -224,13 +219,10 @@ def test_a_study_of_somebody_else_stays_and_one_of_our_name_is_refused(
     assert len(all_trials(journal)) == update.num_trials + 2
 
 
-def test_a_missing_folder_is_reported(storage, tmp_path):
-    with pytest.raises(PodiumError, match="needs a folder that exists"):
-        append_searches(storage / "small", tmp_path / "none" / "journal.log")
-
-
 def test_trials_of_a_search_that_study_yaml_does_not_plan_are_refused(tmp_path):
     run_here(STUDY, tmp_path)
     change_text(tmp_path / "small" / "study.yaml", "- 16\n", "- 32\n")
     with pytest.raises(PodiumError, match=r"study.yaml has no search glyphs-greek.conv_small.16"):
         append_searches(tmp_path / "small", tmp_path / "journal.log")
+    with pytest.raises(PodiumError, match="needs a folder that exists"):
+        append_searches(tmp_path / "small", tmp_path / "none" / "journal.log")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.storage.files import put
-from orchestrator.results_tools.stored_studies import stored_studies, stored_study
 from podium.errors import PodiumError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.storage.files import put
+from podium.orchestrator.results_tools.stored_studies import stored_studies, stored_study
 from tests.object_store import proxied
 from tests.orchestrator.results.locking import held_by_another_process
 from tests.orchestrator.results.store_rows import change_json
@@ -26,6 +26,13 @@ def test_a_complete_study_has_all_its_trials_and_the_size_of_its_files(study):
     newest = max(file.stat().st_mtime for file in files)
     assert found.changed_at.timestamp() == pytest.approx(newest, abs=1e-3)
     assert found.trial_hours > 0
+    assert stored_studies(study) == [found]
+    for name in ("runs", "trials"):
+        shutil.rmtree(study / name, ignore_errors=True)
+    (study / "runs.json").unlink()
+    anew = stored_study(study)
+    assert (anew.state, anew.trials) == ("planned", 0)
+    assert anew.planned >= found.planned
 
 
 def test_trials_count_alike_before_and_after_they_are_gathered(tmp_path):
@@ -39,19 +46,10 @@ def test_trials_count_alike_before_and_after_they_are_gathered(tmp_path):
     assert stored_study(tmp_path / SMALLEST.name).trials == end.progress.trials_done
 
 
-def test_a_study_without_trials_and_runs_is_planned(study):
-    for name in ("runs", "trials"):
-        shutil.rmtree(study / name, ignore_errors=True)
-    (study / "runs.json").unlink()
-    found = stored_study(study)
-    assert (found.state, found.trials) == ("planned", 0)
-    assert found.planned > 0
-
-
 def test_failed_trials_are_counted_until_they_are_retried(tmp_path):
     def failing(settings, **options):
         if settings.evaluate_test:
-            raise ValueError(f"no, {settings.seed}")
+            raise ValueError(f"no, {settings.loss} {settings.seed}")
         yield from simulated_trial(settings, **options)
 
     run_here(SMALLEST, tmp_path, InProcessExecutor(failing))
@@ -95,8 +93,11 @@ def test_another_machines_lock_is_of_a_run_until_it_was_silent_for_long(study):
     assert stored_study(study).state == "complete"
 
 
-def test_what_cannot_be_read_is_listed_with_the_reason(study):
+def test_what_cannot_be_read_is_listed_with_the_reason(study, tmp_path):
     storage = study.parent
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PodiumError, match="no studies in"):
+        stored_studies(tmp_path / "empty")
     for name in ("damaged", "older", "run-lost"):
         shutil.copytree(study, storage / name)
     (storage / "foreign").mkdir()
@@ -117,20 +118,11 @@ def test_what_cannot_be_read_is_listed_with_the_reason(study):
     assert found["damaged"].num_bytes > 0
 
 
-def test_a_results_folder_is_listed_by_itself(study):
-    assert [item.folder for item in stored_studies(study)] == [study]
-
-
-def test_an_empty_storage_is_an_error(tmp_path):
-    with pytest.raises(PodiumError, match="no studies in"):
-        stored_studies(tmp_path)
-
-
 def test_a_remote_study_is_listed_as_the_same_study_on_a_disk(study, remote_study, bucket):
     here, (there,) = stored_study(study), stored_studies(bucket / "results")
     for name in ("state", "trials", "planned", "failed", "trial_hours"):
         assert getattr(there, name) == getattr(here, name)
-    assert there.num_bytes == here.num_bytes  # the guard of a lock has no bytes
+    assert there.num_bytes == here.num_bytes
     with held_by_another_process(remote_study):
         assert stored_study(remote_study).state == "running"
 

@@ -16,9 +16,9 @@ from random import Random
 import polars as pl
 import pytest
 
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import Study
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.study import Study
 from tests.orchestrator.siege import MEANS, Attack, Hit, Siege
 from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_assertions import (

@@ -4,11 +4,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.runs import read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.budget import num_reserved_trials, trials_per_search
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import BudgetSettings, EarlyStopping, FinalSettings, ResourceSettings
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.budget import num_reserved_trials, trials_per_search
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import (
+    BudgetSettings,
+    EarlyStopping,
+    FinalSettings,
+    ResourceSettings,
+)
 from tests.orchestrator.clocked import Clock, ClockedExecutor
 from tests.orchestrator.small_study import STUDY, rows, run_here, tables, with_search
 from tests.soak import soak

@@ -7,10 +7,10 @@ import shutil
 import numpy as np
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import stored_files
-from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import stored_files
+from podium.orchestrator.verify.verify_store import verify_store
 from podium.plan.make_plan import refusal_of
 from tests.orchestrator.run.test_feature_studies import FOLDER, RUN, VECTORS, photographs
 from tests.orchestrator.small_study import run_here

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.study.blocks import protocol_of, searches
-from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study.study_changes import compare
+from podium.orchestrator.study.blocks import protocol_of, searches
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study.study_changes import compare
 from tests.orchestrator.study_files import FOUR_PROTOCOLS, MINIMAL, load
 
 BASE = FOUR_PROTOCOLS + "search: {repeats: 2, sampler: random}\n"

@@ -8,21 +8,21 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.study import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     SearchSettings,
     StudyLoss,
     StudyTraining,
 )
-from orchestrator.trials.history import mean_epoch
+from podium.orchestrator.trials.history import mean_epoch
+from podium.trainables.errors import Diverged
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from tests.soak import soak
-from trainables.errors import Diverged
-from trainables.settings.trial_settings import ProtocolSettings
 
 EPOCHS, SEEDS = 9, 2
 PROTOCOLS = (

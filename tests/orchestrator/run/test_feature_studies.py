@@ -1,20 +1,27 @@
 """Studies of heads alone, from file to report, with real training in this process."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 import torchvision
 from PIL import Image
 
-from analysis.report.report import study_page
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.worker.worker import train
+from podium.analysis.report.report import study_page
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.worker.worker import train
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.settings.trial_settings import TrialSettings
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load, problems_of
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
-from trainables.errors import TrialInputError
 
 RUN = """\
 embedding_dims: [8]
@@ -93,6 +100,36 @@ def test_a_study_of_frozen_features_computes_them_once_for_each_network(cache, t
     assert "data:image/webp" in study_page(tmp_path / "letters")
 
 
+@pytest.mark.parametrize("data", ["vectors", "letters", "letters of a frozen network"])
+def test_the_features_of_a_network_are_one_row_with_the_scores_of_plain_torch(
+    data, vectors, tmp_path
+):
+    """Of two dimensions and two seeds; the oracle compares every image with every other."""
+    text = VECTORS.format(root=vectors).replace(", mlp", "") if data == "vectors" else LETTERS
+    if data == "letters":
+        text = text.replace("mode: frozen_features, ", "")
+    study = load(tmp_path, text + RUN, "embedding_dims=[8,16]", "losses=[contrastive]")
+    (row,) = trained(study, tmp_path).filter(loss="features").to_dicts()
+    assert (row["stage"], row["embedding_dim"]) == ("baseline", None)
+    settings = TrialSettings.from_dict(json.loads(row["settings"]))
+    dataset = load_dataset(settings.dataset, settings.cache_folder)
+    tested = np.flatnonzero(np.isin(dataset.labels, dataset.test_classes))
+    if data == "vectors":
+        features = torch.from_numpy(dataset.vectors.rows(tested))
+    else:
+        seed = derive_seed(derive_seed(row["seed"], 0), "network")
+        with reproducible(seed, 1), torch.no_grad():
+            images = np.stack([dataset.pixels.image(index) for index in tested])
+            features = ConvSmall().eval()(torch.from_numpy(images)[:, None])
+    unit = torch.nn.functional.normalize(features.double(), dim=1)
+    hits = 0
+    for query, label in enumerate(dataset.labels[tested]):
+        others = [other for other in range(len(unit)) if other != query]
+        nearest = max(others, key=lambda other: float(unit[query] @ unit[other]))
+        hits += dataset.labels[tested[nearest]] == label
+    assert row["test_recall_at_1"] == hits / len(tested)
+
+
 def test_a_resnet_gives_features_of_photographs(cache, tmp_path):
     root = photographs(tmp_path / "images")
     text = FOLDER.format(root=root) + RUN
@@ -134,3 +171,8 @@ def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_wri
     run_here(study, tmp_path)
     (folder / "resnet18-f37072fd.pth").unlink()  # nothing is left to train that needs it
     run_here(study, tmp_path)
+    (folder / "resnet18-f37072fd.pth").write_text("an error page")
+    grown = replace(study, final=replace(study.final, seeds=study.final.seeds + 1))
+    with pytest.raises(TrialInputError, match=r"resnet18-f37072fd\.pth cannot be read"):
+        run_here(grown, tmp_path)
+    assert "error" not in Reader(tmp_path / study.name).runs().collect()["end"].to_list()

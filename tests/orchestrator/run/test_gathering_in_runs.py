@@ -8,12 +8,12 @@ from random import Random
 
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.inventory import take_inventory
-from orchestrator.run import run_study as run_study_module
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.run import run_study as run_study_module
 from tests.orchestrator.small_study import STUDY, run_here, tables
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from orchestrator.results.records.runs import read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.study.study import BudgetSettings, ResourceSettings
 from podium.errors import StudyError
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.study.study import BudgetSettings, ResourceSettings
 from tests.orchestrator.clocked import Clock, ClockedExecutor
 from tests.orchestrator.run.test_budgets import MANY, ONE_GPU, alike
 from tests.orchestrator.small_study import STUDY, rows, run_here

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.study.resource_demand import Capacity, Demand
 from tests.orchestrator.scripted import (
     TINY,
     ScriptedExecutor,

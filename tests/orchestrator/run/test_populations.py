@@ -2,11 +2,11 @@
 
 import pytest
 
-from orchestrator.planning.measured_seconds import measured_seconds
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.worker.worker import train
+from podium.orchestrator.planning.measured_seconds import measured_seconds
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.worker.worker import train
 from tests.orchestrator.population_study import (
     assert_like_alone,
     run,

@@ -8,11 +8,11 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from orchestrator.results.records.journal import read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.executor_interface import Loss
-from orchestrator.verify.verify_store import verify_store
-from orchestrator.worker.worker import train
+from podium.orchestrator.results.records.journal import read_attempts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.scheduling.executor_interface import Loss
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.worker.worker import train
 from tests.orchestrator.population_study import (
     MortalSlot,
     assert_like_alone,

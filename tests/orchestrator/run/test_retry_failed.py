@@ -8,24 +8,26 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.journal import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import (
     Journal,
     read_attempts,
     read_journals,
     read_retried,
 )
-from orchestrator.results.records.runs import read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.run.resume_study import rebuilt_queues
-from orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
-from orchestrator.scheduling.running_trial import RunningTrials
-from orchestrator.scheduling.worker_slots import WorkerSlots
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
-from orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.run.resume_study import rebuilt_queues
+from podium.orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
+from podium.orchestrator.scheduling.running_trial import RunningTrials
+from podium.orchestrator.scheduling.worker_slots import WorkerSlots
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import Collapsed
 from tests.orchestrator.broken_trials import (
     FRAIL,
     Broken,
@@ -40,8 +42,6 @@ from tests.orchestrator.scripted import TINY, ScriptedExecutor, attempts_at, is_
 from tests.orchestrator.shared_finals import KFOLD, SMALL, finals_of
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
 from tests.soak import soak
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import Collapsed
 
 PATHS = "frail"
 
@@ -80,7 +80,7 @@ def copied(broken, tmp_path):
 def test_failed_trials_are_trained_again_and_no_other_row_changes(tmp_path, is_gathered):
     with pytest.MonkeyPatch.context() as patch:
         if not is_gathered:
-            patch.setattr("orchestrator.run.run_study.gather_all", kill)
+            patch.setattr("podium.orchestrator.run.run_study.gather_all", kill)
             with pytest.raises(Killed):
                 run_broken(tmp_path)
         else:

@@ -2,13 +2,13 @@
 
 import logging
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run import run_log as module
-from orchestrator.run.run_log import run_log
-from orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run import run_log as module
+from podium.orchestrator.run.run_log import run_log
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.small_study import STUDY, run_here
 
-LOG = logging.getLogger("orchestrator.test")
+LOG = logging.getLogger("podium.test")
 
 
 def texts(folder):
@@ -56,11 +56,11 @@ def test_of_many_runs_the_latest_logs_are_kept(tmp_path, monkeypatch):
 
 
 def test_an_error_ends_the_log_and_levels_are_as_before(tmp_path):
-    before = logging.getLogger("orchestrator").level
+    before = logging.getLogger("podium").level
     try:
         with run_log(StudyPaths(tmp_path)):
             raise ValueError("no more")
     except ValueError:
         pass
     assert "the run ended by ValueError: no more" in texts(tmp_path)[0]
-    assert logging.getLogger("orchestrator").level == before
+    assert logging.getLogger("podium").level == before

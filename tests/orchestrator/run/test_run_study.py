@@ -5,11 +5,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import StudyLoss
 from podium.errors import PodiumError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.study import StudyLoss
+from podium.trainables.errors import Diverged, TrialInputError
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import (
     STUDY,
@@ -20,7 +21,6 @@ from tests.orchestrator.small_study import (
     with_search,
 )
 from tests.soak import soak
-from trainables.errors import Diverged, TrialInputError
 
 SEARCHES = 4  # 2 dims x 2 losses
 
@@ -62,10 +62,15 @@ def test_the_winner_is_the_best_complete_trial_of_its_search(finished_storage):
         assert set(finals["config_hash"]) == {best}
 
 
-def test_every_block_has_its_untrained_baseline(finished_storage):
+def test_every_block_has_its_untrained_network_and_all_dimensions_share_the_features(
+    finished_storage,
+):
     baseline = rows(finished_storage).filter(pl.col("stage") == "baseline")
-    assert baseline.group_by("block").len()["len"].to_list() == [2, 2]
-    assert set(baseline["loss"]) == {"untrained"}
+    assert set(baseline.group_by("loss", "block", "embedding_dim").len().rows()) == {
+        ("untrained", "glyphs-greek/conv_small/8", 8, 2),
+        ("untrained", "glyphs-greek/conv_small/16", 16, 2),
+        ("features", "glyphs-greek/conv_small", None, 1),
+    }
 
 
 def test_only_final_and_baseline_trials_are_tested(finished_storage):
@@ -176,7 +181,7 @@ def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
     )
     trials = pl.read_parquet(f"{tmp_path}/{STUDY.name}/**/*.parquet")
     assert trials["trial_id"].n_unique() == len(trials)
-    assert set(trials["loss"]) == {"contrastive", "proxy_anchor", "untrained"}
+    assert set(trials["loss"]) == {"contrastive", "proxy_anchor", "untrained", "features"}
 
 
 def diverging_trial(settings, *, resume, save, keep):

@@ -3,13 +3,13 @@
 import polars as pl
 import pytest
 
-from analysis.report.report import study_page
-from analysis.scores.study_table import study_table
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.worker.worker import train
+from podium.analysis.report.report import study_page
+from podium.analysis.scores.study_table import study_table
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.worker.worker import train
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from orchestrator.results.trial_files import commit_trials
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import BudgetSettings
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from podium.orchestrator.results.trial_files import commit_trials
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import BudgetSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.scripted import ScriptedExecutor
 from tests.orchestrator.shared_finals import (
@@ -203,7 +203,7 @@ def test_copies_are_no_part_of_a_budget_of_trials(small, tmp_path, monkeypatch):
     def kill(paths):
         raise Killed
 
-    monkeypatch.setattr("orchestrator.run.run_study.gather_all", kill)
+    monkeypatch.setattr("podium.orchestrator.run.run_study.gather_all", kill)
     with pytest.raises(Killed):
         run_planted(SMALL, tmp_path)
     monkeypatch.undo()

@@ -6,12 +6,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.trial_files import commit_trials as copying
-from orchestrator.study.study import FinalSettings, StudyLoss
 from podium.errors import CorruptFileError
-from search_spaces.parameters import Choice, Space
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.trial_files import commit_trials as copying
+from podium.orchestrator.study.study import FinalSettings, StudyLoss
+from podium.search_spaces.parameters import Choice, Space
+from podium.trainables.dataset_interface.class_splits import make_split
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import Diverged
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.scripted import ALWAYS, ScriptedExecutor, lost_at
 from tests.orchestrator.shared_finals import (
@@ -28,10 +32,6 @@ from tests.orchestrator.shared_finals import (
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
 from tests.soak import soak
-from trainables.dataset_interface.class_splits import make_split
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import Diverged
-from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ class FailingFinals(PlantedTrial):
     """The published default diverges where all classes are trained on."""
 
     def __call__(self, settings, *, resume, save, keep=None):
-        if settings.protocol.kind == "refit" and settings.hyperparameters["margin"] == 0.5:
+        if settings.protocol.kind == "refit" and settings.hyperparameters.get("margin") == 0.5:
             raise Diverged("the loss is nan", 0, 1)
         yield from super().__call__(settings, resume=resume, save=save, keep=keep)
 
@@ -169,7 +169,7 @@ def test_a_row_that_is_gone_is_trained_again_and_its_copies_stay(tmp_path):
 
 def _killed_before_gathering(study, storage):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("orchestrator.run.run_study.gather_all", _kill)
+        patched.setattr("podium.orchestrator.run.run_study.gather_all", _kill)
         run_planted(study, storage)
 
 

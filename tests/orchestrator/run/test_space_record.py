@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.snapshot_study import space_record
-from orchestrator.study.study import StudyLoss
-from search_spaces.parameters import Choice, Int, Real, Space
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.run.snapshot_study import space_record
+from podium.orchestrator.study.study import StudyLoss
+from podium.search_spaces.parameters import Choice, Int, Real, Space
 from tests.orchestrator.small_study import STUDY, run_here
 
 

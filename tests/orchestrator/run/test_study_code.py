@@ -7,23 +7,23 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.journal import read_asks, read_attempts
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance, read_study
-from orchestrator.results.storage.checksummed_text import (
+from podium.errors import PodiumError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import read_asks, read_attempts
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_provenance, read_study
+from podium.orchestrator.results.storage.checksummed_text import (
     text_with_checksum,
     text_without_checksum,
 )
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.study import StudyLoss
-from orchestrator.verify.verify_store import verify_store
-from podium.errors import PodiumError
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.study import StudyLoss
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.trainables.foreign_code import foreign_code
 from tests.orchestrator.changed_folders import bytes_of
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here
-from trainables.foreign_code import foreign_code
 
 
 @pytest.fixture

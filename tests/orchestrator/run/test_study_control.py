@@ -8,26 +8,26 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.figures.series import series_of
-from analysis.page.html_page import Paragraph
-from analysis.report.compute_cost import compute_cost
-from analysis.study_results.study_results import read_results
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.runs import read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.run import study_control
-from orchestrator.run.run_study import Console, run_study
-from orchestrator.run.study_control import (
+from podium.analysis.figures.series import series_of
+from podium.analysis.page.html_page import Paragraph
+from podium.analysis.report.compute_cost import compute_cost
+from podium.analysis.study_results.study_results import read_results
+from podium.errors import StudyError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.run import study_control
+from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.run.study_control import (
     control_text,
     read_control,
     search_names,
     write_control,
 )
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Control, KeepSettings
-from orchestrator.verify.verify_store import verify_store
-from podium.errors import StudyError
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import Control, KeepSettings
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.scripted import TINY, ScriptedExecutor
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 

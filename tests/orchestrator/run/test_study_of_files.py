@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from podium.errors import PodiumError
+from podium.trainables.dataset_interface.load_dataset import _load
+from podium.trainables.errors import TrialInputError
 from tests.orchestrator.small_study import rows, run_here
 from tests.orchestrator.study_files import load
-from trainables.dataset_interface.load_dataset import _load
-from trainables.errors import TrialInputError
 
 TEXT = """
 study: files
@@ -72,7 +72,8 @@ def test_a_broken_image_is_reported_before_trials_start(tmp_path, place, monkeyp
 def test_rows_tell_image_size_and_weights(tmp_path, finished):
     trials = rows(tmp_path / "results", finished)
     assert set(trials["image_size"]) == {64, 96}
-    assert set(trials["block"]) == {"folder/resnet18/8/64px", "folder/resnet18/8/96px"}
+    dims = {f"folder/resnet18/8/{size}px" for size in (64, 96)}
+    assert set(trials["block"]) == dims | {f"folder/resnet18/{size}px" for size in (64, 96)}
     (weights,) = set(trials["weights"])
     assert weights.startswith("sha256:")
     for row in trials.iter_rows(named=True):

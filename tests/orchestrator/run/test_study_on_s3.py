@@ -10,20 +10,20 @@ from urllib.parse import unquote
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage import transient_errors
-from orchestrator.results.storage.files import (
-    list_below,
+from podium.errors import StoreError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage import transient_errors
+from podium.orchestrator.results.storage.files import (
+    list_files,
     put,
     read_bytes,
     stored_files,
 )
-from orchestrator.results.storage.locations import RemotePath
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
-from podium.errors import StoreError
+from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.study_status import study_status
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
@@ -108,7 +108,7 @@ def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
         assert end.progress.failed == 0
         assert len(away) == 2
         assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
-        assert list_below(bucket / TINY.name / "checkpoints", "") == []
+        assert list_files(bucket / TINY.name / "checkpoints", "", in_subfolders=True) == []
     assert "trying again" in caplog.text
 
 
@@ -145,7 +145,7 @@ def test_a_trial_costs_few_requests(s3_service, trial):
         assert own == OWN | Counter({"POST checkpoint": min(saves, 1)})
     of_run = of_trial.pop("")
     assert not of_trial
-    assert len(trials) == 16
+    assert len(trials) == 17
     assert set(trials["state"]) == {"COMPLETE", "PRUNED"}
     searched = trials.filter(stage="search")["search"]
     # Each ask, which takes attempts along, and at the end what is left of each search.

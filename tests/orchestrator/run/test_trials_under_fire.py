@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.study.resource_demand import Capacity, Demand
 from podium.errors import PodiumError
+from podium.orchestrator.study.resource_demand import Capacity, Demand
 from tests.orchestrator.scripted import (
     ALWAYS,
     BEFORE_IT_BEGINS,

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.local_files import never_made_again
 from podium.errors import StoreError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.locks.study_lock import StudyLock
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.local_files import never_made_again
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables, with_search

@@ -8,20 +8,20 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from analysis.page.table_files import csv_files, latex_files, page_record
-from analysis.report.report import study_page, study_report
-from analysis.study_results.study_results import read_results
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.verify.verify_store import verify_store
-from orchestrator.worker.worker import train
+from podium.analysis.page.table_files import csv_files, latex_files, page_record
+from podium.analysis.report.report import study_page, study_report
+from podium.analysis.study_results.study_results import read_results
 from podium.errors import PodiumError, StudyError
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.worker.worker import train
+from podium.trainables.errors import TrialInputError
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 from tests.podium.calling import call
 from tests.podium.kept_studies import trial_of
 from tests.trainables.small_photographs import photograph
-from trainables.errors import TrialInputError
 
 LETTERS = """\
 study: letters
@@ -168,7 +168,10 @@ def test_the_report_shows_means_over_seeds_as_table_and_curves(folder):
         assert len(own) == 2
         assert row[2].order == pytest.approx(100 * own.mean())
         assert re.fullmatch(r"± \d+\.\d\d", row[2].detail)
-    assert [row[1].text for row in table.rows] == ["contrastive", "proxy_anchor", "untrained"]
+    assert [row[1].text for row in table.rows] == [
+        *("contrastive", "proxy_anchor"),
+        *("features", "untrained"),
+    ]
     heads = [column.label for column in table.columns[2:]]
     assert heads == ["Accuracy", "1e-1", "1e-2", "EER", "AUC"]
     lowest = min(table.rows[:2], key=lambda row: row[5].order)

@@ -6,22 +6,22 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
-from orchestrator.study.study import (
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
+from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
     StudyLoss,
     StudyTraining,
     WarmStart,
 )
-from podium.errors import PodiumError
-from search_spaces.parameters import Real, Space
+from podium.search_spaces.parameters import Real, Space
+from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.trial_settings import ProtocolSettings
 
 QUICK = replace(STUDY, final=FinalSettings(seeds=1), losses=(StudyLoss("contrastive"),))
 EARLIER = replace(

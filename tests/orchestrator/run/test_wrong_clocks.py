@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.study_results.study_results import read_results
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.verify.verify_store import verify_store
+from podium.analysis.study_results.study_results import read_results
 from podium.api.report import report_of_study
 from podium.arguments.report_targets import ReportTargets
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
 
@@ -37,7 +37,7 @@ def wrong_clock(monkeypatch):
     asking = [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith("orchestrator.")
+        if name.startswith("podium.orchestrator.")
         and getattr(module, "datetime", None) is datetime.datetime
     ]
     assert len(asking) >= 3

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.budget_shares import BudgetShares, Claim, TrialCosts
-from orchestrator.scheduling.resource_usage import RunningAttempt, Spent, SpentOn
-from orchestrator.study.blocks import searches
-from orchestrator.study.study import BudgetSettings, ResourceSettings, StudyLoss
+from podium.orchestrator.scheduling.budget_shares import BudgetShares, Claim, TrialCosts
+from podium.orchestrator.scheduling.resource_usage import RunningAttempt, Spent, SpentOn
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.study import BudgetSettings, ResourceSettings, StudyLoss
 from tests.orchestrator.small_study import with_search
 
 HOUR = 3600.0

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import (
+from podium.orchestrator.scheduling.early_stopping import (
     EarlyStopper,
     in_best_share,
     make_early_stopper,
     rung_steps,
 )
-from orchestrator.study.study import EarlyStopping, Stopping
+from podium.orchestrator.study.study import EarlyStopping, Stopping
 
 KINDS = ("asha", "hyperband", "median", "folds")
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import bracket_of, bracket_sizes
+from podium.orchestrator.scheduling.early_stopping import bracket_of, bracket_sizes
 
 rungs = st.integers(0, 6)
 factors = st.integers(2, 4)

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import make_early_stopper
-from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.search_samplers.suggester import Outcome, Suggester
-from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.configs import first_configs
-from orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.orchestrator.scheduling.early_stopping import make_early_stopper
+from podium.orchestrator.scheduling.final_stage import FinalStage
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.search_samplers.suggester import Outcome, Suggester
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.configs import first_configs
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.trainables.dataset_interface.load_dataset import load_dataset
 from tests.orchestrator.shared_finals import SMALL
-from trainables.dataset_interface.load_dataset import load_dataset
 
 TRIALS, LAG, MAX_DUPLICATES = 5, 2, 20
 

@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 
-from orchestrator.scheduling.early_stopping import EarlyStopper, in_best_share
-from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.search_samplers.suggester import Outcome, Suggester
-from orchestrator.study.study import Search, SearchSettings
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper, in_best_share
+from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.search_samplers.suggester import Outcome, Suggester
+from podium.orchestrator.study.study import Search, SearchSettings
 
 PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)
 

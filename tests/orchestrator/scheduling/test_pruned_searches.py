@@ -7,18 +7,18 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.committed_outcomes import search_outcomes
-from orchestrator.scheduling.early_stopping import rung_steps
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.scheduling.committed_outcomes import search_outcomes
+from podium.orchestrator.scheduling.early_stopping import rung_steps
+from podium.orchestrator.study.resource_demand import Capacity
+from podium.orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator import simulated
 from tests.orchestrator.scripted import ScriptedExecutor, lost
 from tests.orchestrator.slow_race import slow_verdict
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
-from trainables.settings.trial_settings import ProtocolSettings
 
 EPOCHS, LAG = 4, 2
 RULES = (

@@ -4,16 +4,16 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from orchestrator.run.resume_study import search_run
-from orchestrator.scheduling import trial_queues
-from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.search_samplers.suggester import Outcome
-from orchestrator.study.blocks import searches
-from orchestrator.study.study import FinalSettings
-from orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.orchestrator.run.resume_study import search_run
+from podium.orchestrator.scheduling import trial_queues
+from podium.orchestrator.scheduling.final_stage import FinalStage
+from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.study import FinalSettings
+from podium.orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.trainables.dataset_interface.load_dataset import load_dataset
 from tests.orchestrator.shared_finals import FOLDS, KFOLD, SMALL
-from trainables.dataset_interface.load_dataset import load_dataset
 
 PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)
 STUDY = replace(

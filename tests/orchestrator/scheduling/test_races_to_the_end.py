@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.early_stopping import make_early_stopper
-from orchestrator.study.study import EarlyStopping, Stopping
+from podium.orchestrator.scheduling.early_stopping import make_early_stopper
+from podium.orchestrator.study.study import EarlyStopping, Stopping
 from tests.orchestrator.slow_race import slow_verdict
 
 rules = st.builds(

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.results.records.runs import read_runs
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.scheduling import run_accounting
-from orchestrator.scheduling.resource_usage import Spending
-from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.study.blocks import searches
-from orchestrator.study.resource_demand import Demand
-from orchestrator.study.study import BudgetSettings
 from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.scheduling import run_accounting
+from podium.orchestrator.scheduling.resource_usage import Spending
+from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.study.blocks import searches
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.study.study import BudgetSettings
 from tests.object_store import proxied
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.run.test_budgets import MANY, alike, run, with_budget

@@ -5,10 +5,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.scheduling.running_trial import RunningTrial, RunningTrials
-from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.history import TrialHistory
-from orchestrator.trials.specification import Fingerprints, TrialSpec
+from podium.orchestrator.scheduling.running_trial import RunningTrial, RunningTrials
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.specification import Fingerprints, TrialSpec
 
 WHOLE = Demand(cpus=2.0, gpus=0.1)
 DEMANDS = (WHOLE, WHOLE.part(3), Demand(cpus=8.0, gpus=1.0))

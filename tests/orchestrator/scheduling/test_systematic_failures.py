@@ -6,6 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.errors import PodiumError
+from podium.trainables.errors import DataError, TrialInputError
 from tests.orchestrator.scripted import (
     TINY,
     ScriptedExecutor,
@@ -14,7 +15,6 @@ from tests.orchestrator.scripted import (
 )
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables
-from trainables.errors import DataError, TrialInputError
 
 
 def test_data_that_vanish_in_the_middle_stop_the_run_and_fail_no_trial(tmp_path, undisturbed_tiny):

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.simulated_time import Costs, SimulatedSlots, ratio_at, simulate
-from orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.study_validation.load_study import load_study
 
 LOSSES = {"contrastive": 1.0, "multi_similarity": 1.4, "proxy_anchor": 0.7, "triplet": 2.5}
 DIMENSIONS = {8: 1.0, 16: 1.5, 32: 3.0}

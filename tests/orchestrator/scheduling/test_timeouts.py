@@ -1,7 +1,7 @@
 import pytest
 
-from orchestrator.scheduling.timeouts import gather_seconds
-from orchestrator.study.study import ResourceSettings
+from podium.orchestrator.scheduling.timeouts import gather_seconds
+from podium.orchestrator.study.study import ResourceSettings
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import random
 
-from orchestrator.search_samplers.make_sampler import make_suggester
-from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.search_samplers.suggester import Outcome, SearchTask
-from search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
+from podium.orchestrator.search_samplers.make_sampler import make_suggester
+from podium.orchestrator.search_samplers.sampler_names import SAMPLERS
+from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask
+from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
 
 # Everything a space can hold: with steps and without, logarithmic, a list, and a condition.
 SPACE = Space(

@@ -2,9 +2,9 @@ import random
 
 import pytest
 
-from orchestrator.search_samplers.cma_es import CmaEsSuggester
-from orchestrator.search_samplers.suggester import Outcome
-from search_spaces.parameters import Choice, Condition, Int, Real, Space
+from podium.orchestrator.search_samplers.cma_es import CmaEsSuggester
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
 CENTRE = {"x": 0.5, "y": 0.5}

@@ -1,6 +1,6 @@
-from orchestrator.search_samplers.coordinate import CoordinateSuggester
-from orchestrator.search_samplers.suggester import Outcome
-from search_spaces.parameters import Choice, Condition, Real, Space
+from podium.orchestrator.search_samplers.coordinate import CoordinateSuggester
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.search_spaces.parameters import Choice, Condition, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space({"alpha": Choice((1.0, 10.0, 100.0)), "margin": Real(0.0, 1.0, step=0.5)})

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from orchestrator.search_samplers.unit_cube import is_inside
+from podium.orchestrator.search_samplers.unit_cube import is_inside
 from tests.orchestrator.search_samplers.searching import (
     CONDITIONS,
     DEFAULT,

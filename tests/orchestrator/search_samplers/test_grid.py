@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from orchestrator.search_samplers.grid import GridSuggester, listed_values, num_configs
-from search_spaces.parameters import Choice, Condition, Int, Real, Space
+from podium.orchestrator.search_samplers.grid import GridSuggester, listed_values, num_configs
+from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space({name: Real(0.0, 1.0, step=0.25) for name in ("x", "y")})

@@ -2,8 +2,8 @@ import random
 
 from optuna.trial import TrialState
 
-from orchestrator.search_samplers.optuna_study import OptunaSuggester
-from search_spaces.parameters import Real, Space
+from podium.orchestrator.search_samplers.optuna_study import OptunaSuggester
+from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator.search_samplers.searching import Outcome, in_turn, task_of
 
 SPACE = Space({name: Real(0.0, 1.0) for name in "xyz"})

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import optuna
 
-from orchestrator.search_samplers.optuna_study import OptunaSuggester
-from orchestrator.search_samplers.suggester import Outcome
-from search_spaces.parameters import Choice, Int, Real, Space
+from podium.orchestrator.search_samplers.optuna_study import OptunaSuggester
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.search_spaces.parameters import Choice, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space(

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from search_spaces.parameters import Real, Space
+from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator.search_samplers.searching import MAKERS, best_of, bowl, in_turn
 
 CENTRE = {"x": 0.5, "y": 0.5}

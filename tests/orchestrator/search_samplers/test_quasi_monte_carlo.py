@@ -1,8 +1,8 @@
 import numpy as np
 from scipy.stats import qmc
 
-from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
-from search_spaces.parameters import Real, Space
+from podium.orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
+from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator.search_samplers.searching import (
     task_of,
 )

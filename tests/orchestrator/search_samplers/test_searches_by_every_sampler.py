@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
-from orchestrator.study.study import EarlyStopping, StudyLoss
-from search_spaces.parameters import Choice, Real, Space
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
+from podium.orchestrator.study.study import EarlyStopping, StudyLoss
+from podium.search_spaces.parameters import Choice, Real, Space
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 

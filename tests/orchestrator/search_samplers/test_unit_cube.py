@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
-from search_spaces.parameters import Choice, Int, Real
+from podium.orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
+from podium.search_spaces.parameters import Choice, Int, Real
 
 RANGES = [
     Real(0.0, 2.0),

@@ -1,6 +1,6 @@
 """Small studies of two losses or more, and what differs between these."""
 
-from orchestrator.study.fairness import fairness
+from podium.orchestrator.study.fairness import fairness
 from tests.orchestrator.study_files import load
 
 # Two losses that differ in nothing but their formulas: pairs, one hyperparameter each, no proxies.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.study.defaults import are_heads
-from orchestrator.study.study import StudyTraining
-from trainables.settings.trial_settings import BackboneSettings
+from podium.orchestrator.study.defaults import are_heads
+from podium.orchestrator.study.study import StudyTraining
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 
 @pytest.mark.parametrize(

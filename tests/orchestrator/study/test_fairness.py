@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.study.fairness import DECLARABLE, fairness
-from orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
-from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
+from podium.orchestrator.study.fairness import DECLARABLE, fairness
+from podium.orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
+from podium.search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
+from podium.trainables.recipes import RECIPES
+from podium.trainables.settings.training_settings import TRAINING_TYPES
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
     HEAD,
@@ -15,8 +17,6 @@ from tests.orchestrator.study.compared_losses import (
     study_of_losses,
 )
 from tests.orchestrator.study_files import load
-from trainables.recipes import RECIPES
-from trainables.settings.training_settings import TRAINING_TYPES
 
 
 def test_losses_that_are_alike_share_everything(tmp_path):

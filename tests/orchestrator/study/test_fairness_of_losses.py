@@ -9,14 +9,14 @@ from itertools import product
 
 import pytest
 
-from orchestrator.run.resume_study import suggester_of
-from orchestrator.search_samplers.suggester import Outcome
-from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.configs import first_configs
-from orchestrator.study.fairness import fairness, report_differences
-from orchestrator.study.fairness_of_losses import num_tried_configs
-from orchestrator.study.loss_facts import facts_of
 from podium.errors import StudyError
+from podium.orchestrator.run.resume_study import suggester_of
+from podium.orchestrator.search_samplers.suggester import Outcome
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.configs import first_configs
+from podium.orchestrator.study.fairness import fairness, report_differences
+from podium.orchestrator.study.fairness_of_losses import num_tried_configs
+from podium.orchestrator.study.loss_facts import facts_of
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
     differences,

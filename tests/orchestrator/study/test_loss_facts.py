@@ -6,13 +6,13 @@ import sys
 import pytest
 from torch import nn
 
-from orchestrator.study import loss_facts
-from orchestrator.study.loss_facts import facts_of
-from search_spaces.parameters import Real, Space
-from search_spaces.training_parameters import TRAINING_SPACES
-from trainables.errors import TrialInputError
-from trainables.registry import load
-from trainables.settings.legal_ranges import Flag, Number, Text
+from podium.orchestrator.study import loss_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.search_spaces.parameters import Real, Space
+from podium.search_spaces.training_parameters import TRAINING_SPACES
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import load
+from podium.trainables.settings.legal_ranges import Flag, Number, Text
 
 
 def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
@@ -124,8 +124,8 @@ def test_an_argument_is_read_by_its_annotation_and_an_infinite_default_stays():
 
 
 def test_a_loss_of_podium_named_by_its_path_may_have_a_memory():
-    facts = facts_of("memory:trainables.losses.nca:Nca")
-    assert facts.name == "memory:trainables.losses.nca:Nca"
+    facts = facts_of("memory:podium.trainables.losses.nca:Nca")
+    assert facts.name == "memory:podium.trainables.losses.nca:Nca"
 
 
 @pytest.mark.parametrize("code", ["x = = 1", "raise RuntimeError('no')", "import no_such_module"])
@@ -144,7 +144,7 @@ def test_an_unknown_loss_is_refused_with_the_nearest(loss):
 
 def test_known_losses_need_no_torch():
     code = (
-        "import sys; from orchestrator.study.loss_facts import facts_of;"
+        "import sys; from podium.orchestrator.study.loss_facts import facts_of;"
         "facts_of('proxy_anchor>contrastive+multi_similarity'); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,17 +3,17 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study import (
+from podium.errors import StudyError
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.study import (
     ResourceSettings,
     Study,
     StudyLoss,
 )
-from orchestrator.study.study_changes import compare
-from podium.errors import StudyError
-from search_spaces.parameters import Real, Space
+from podium.orchestrator.study.study_changes import compare
+from podium.search_spaces.parameters import Real, Space
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 from tests.orchestrator.study_files import FULL, MINIMAL, load, matches
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
 
 @pytest.fixture

@@ -3,19 +3,19 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.scheduling.executor_interface import NoJob
-from orchestrator.study.resource_demand import (
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.scheduling.executor_interface import NoJob
+from podium.orchestrator.study.resource_demand import (
     Capacity,
     Demand,
     demand_of,
     least_demand,
     most_demand,
 )
-from orchestrator.study.study import Block, ResourceSettings, ResourceShare, StudyLoss
+from podium.orchestrator.study.study import Block, ResourceSettings, ResourceShare, StudyLoss
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search
-from trainables.settings.trial_settings import BackboneSettings
 
 TWO_BACKBONES = replace(
     with_search(order="asynchronous", trials=2),

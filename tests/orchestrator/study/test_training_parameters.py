@@ -1,7 +1,7 @@
 import pytest
 
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
-from search_spaces.training_parameters import TRAINING_SPACES
+from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
+from podium.search_spaces.training_parameters import TRAINING_SPACES
 
 
 @pytest.mark.parametrize("name", TRAINING_SPACES)

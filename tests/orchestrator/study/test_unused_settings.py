@@ -11,14 +11,14 @@ from functools import cache
 import pytest
 import torch
 
-from orchestrator.study.unused_settings import why_unused_training
+from podium.orchestrator.study.unused_settings import why_unused_training
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.setup import set_up
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.reproducibility import reproducible
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.setup import set_up
 
 LOSS = "proxy_anchor"
 # Another value of each setting, and what it takes to matter.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.study.fairness import DECLARABLE, fairness
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study_changes import compare
+from podium.orchestrator.study.fairness import DECLARABLE, fairness
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.study_changes import compare
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 UNEQUAL = """study: x

@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.study.study import EarlyStopping
+from podium.orchestrator.study.study import EarlyStopping
 from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
 
 WRONG = r"""

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.expected_values import expected_of
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.run.snapshot_study import check_startable, write_snapshot
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import search_task
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
+from podium.orchestrator.results.records.expected_values import expected_of
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.run.snapshot_study import check_startable, write_snapshot
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import search_task
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.podium.calling import call
 
 ROOT = Path(__file__).parents[3]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.study_validation.load_study import load_study
 from podium.arguments.study_argument import results_folder
 from podium.errors import StudyError
+from podium.orchestrator.study_validation.load_study import load_study
 
 STUDY = "study: x\nlosses: [contrastive]\n"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from orchestrator.study_validation import check_study
-from orchestrator.study_validation.load_study import study_place
 from podium.errors import StudyError
-from search_spaces.parameters import Space
+from podium.orchestrator.study_validation import check_study
+from podium.orchestrator.study_validation.load_study import study_place
+from podium.search_spaces.parameters import Space
 from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2

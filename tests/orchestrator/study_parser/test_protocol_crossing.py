@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from orchestrator.study.blocks import final_protocol_of, protocol_of, searches
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.blocks import final_protocol_of, protocol_of, searches
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import (
     FOUR_PROTOCOLS,
     MINIMAL,
@@ -14,7 +15,6 @@ from tests.orchestrator.study_files import (
     load,
     problems_of,
 )
-from trainables.settings.trial_settings import ProtocolSettings
 
 FIXED = ProtocolSettings(kind="fixed", val_fraction=0.1)
 REFUSED = """

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study import WarmStart
-from orchestrator.study.study_changes import compare
+from podium.orchestrator.search_samplers.sampler_names import SAMPLERS
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.study import WarmStart
+from podium.orchestrator.study.study_changes import compare
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: [contrastive]\n"

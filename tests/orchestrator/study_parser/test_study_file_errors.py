@@ -3,8 +3,8 @@
 import pytest
 
 from podium.errors import StudyError
+from podium.trainables.registry import names
 from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
-from trainables.registry import names
 
 LOSSES = ", ".join(names("losses"))
 HEAD = "study: x\nlosses: "  # line 2

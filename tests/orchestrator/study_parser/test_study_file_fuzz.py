@@ -6,9 +6,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.planning.study_plan import plan
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.errors import StudyError
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from tests.orchestrator.study_files import MINIMAL, load
 
 QUIET = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -3,11 +3,11 @@ from dataclasses import asdict
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance
-from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
-from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_provenance
+from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
+from podium.orchestrator.run.snapshot_study import check_startable, write_snapshot
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 REFUSED = """

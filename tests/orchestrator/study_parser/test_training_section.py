@@ -2,16 +2,16 @@
 
 import pytest
 
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import (
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import (
     default_config,
     hyperparameter_types,
     loss_training,
     space_of,
     training_of,
 )
+from podium.trainables.recipes import training_for
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
-from trainables.recipes import training_for
 
 HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
 REFUSED = """

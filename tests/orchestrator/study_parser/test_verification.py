@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study_changes import compare
 from podium.errors import StudyError
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.study_changes import compare
 from tests.orchestrator.study_files import load
 
 TEXT = "study: s\nlosses: [contrastive]\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import default_config, space_of
-from search_spaces.parameters import Choice
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import default_config, space_of
+from podium.search_spaces.parameters import Choice
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
+from podium.orchestrator.study_validation.load_study import load_study
 
 LAUGHS = "a: &a [x, x]\n" + "".join(f"a{i}: [*a, *a]\n" for i in range(60))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
-from trainables.settings.trial_settings import BackboneSettings
 
 REFUSED = """
 [resnet50, {name: resnet50, weights: random}] -> backbones[1] is in the list already: results .*

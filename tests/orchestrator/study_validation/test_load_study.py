@@ -1,24 +1,24 @@
 import pytest
 
-from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import space_of, unsearched_values
-from orchestrator.study.study import (
+from podium.errors import StudyError
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import space_of, unsearched_values
+from podium.orchestrator.study.study import (
     EarlyStopping,
     ResourceSettings,
     ResourceShare,
     SearchSettings,
     StudyTraining,
 )
-from orchestrator.study_parser.hyperparameters import read_space
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.yaml_tree import compose
-from orchestrator.study_validation.load_study import load_study
-from podium.errors import StudyError
-from search_spaces.parameters import Choice, Int, Real, Space
-from search_spaces.training_parameters import TRAINING_SPACES
+from podium.orchestrator.study_parser.hyperparameters import read_space
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.yaml_tree import compose
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.search_spaces.parameters import Choice, Int, Real, Space
+from podium.search_spaces.training_parameters import TRAINING_SPACES
+from podium.trainables.settings.legal_ranges import Flag, OneOf, Parameter, Whole
+from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of
-from trainables.settings.legal_ranges import Flag, OneOf, Parameter, Whole
-from trainables.settings.trial_settings import ProtocolSettings
 
 
 def test_every_key_arrives_where_it_belongs(tmp_path):

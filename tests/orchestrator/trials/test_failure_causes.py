@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.trials.failure_causes import FailureTally, cause_of
 from podium.errors import StoreError
-from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
+from podium.orchestrator.trials.failure_causes import FailureTally, cause_of
+from podium.trainables.errors import Collapsed, DataError, Diverged, TrialInputError
 
 
 class OutOfMemoryError(RuntimeError):

@@ -1,7 +1,7 @@
 import pytest
 
-from orchestrator.trials.history import TrialHistory, running_best
-from trainables.trial_reports import EpochReport, Score
+from podium.orchestrator.trials.history import TrialHistory, running_best
+from podium.trainables.trial_reports import EpochReport, Score
 
 
 def report(epoch, recall, fold=0):

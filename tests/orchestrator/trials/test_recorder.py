@@ -3,13 +3,13 @@
 import pyarrow as pa
 from torch import nn
 
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import to_table
-from orchestrator.study.configs import hyperparameter_types
-from orchestrator.trials.recorder import _retrieval_rows, hyperparameter_columns
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.trial_files.commit_trials import to_table
+from podium.orchestrator.study.configs import hyperparameter_types
+from podium.orchestrator.trials.recorder import _retrieval_rows, hyperparameter_columns
+from podium.trainables.trial_reports import Neighbour, Retrieval, TestReport
 from tests.orchestrator.results.store_rows import SCHEMA, row
 from tests.orchestrator.study_files import load
-from trainables.trial_reports import Neighbour, Retrieval, TestReport
 
 TEXT = """
 study: x

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.study.resource_demand import Capacity, Demand
-from orchestrator.trials.retries import (
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.trials.retries import (
     MAX_FRUITLESS_ATTEMPTS,
     demand_of_next_attempt,
     failure_of,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance, read_study
-from orchestrator.results.storage.checksummed_text import write_checksummed
-from orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_provenance, read_study
+from podium.orchestrator.results.storage.checksummed_text import write_checksummed
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import copy_of, problems
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.small_study import run_here

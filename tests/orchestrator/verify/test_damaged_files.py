@@ -12,17 +12,19 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.journal import read_journals
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.kept_files.tensor_file import decode_tensors
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.journal import read_journals
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     text_without_checksum,
     write_checksummed,
 )
-from orchestrator.results.trial_files.reader import Reader
-from podium.errors import CorruptFileError, PodiumError
-from podium.kept_files.tensor_file import decode_tensors
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.trainables.errors import CheckpointError
+from podium.trainables.trial.checkpoint import verified_archive
 from tests.orchestrator.damaged_stores import (
     KEEPING,
     TINY,
@@ -40,8 +42,6 @@ from tests.orchestrator.damaged_stores import (
 from tests.orchestrator.small_study import InterruptedAfter, tables
 from tests.podium.calling import call
 from tests.soak import soak
-from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import verified_archive
 
 # Kind -> which of the folders it lies in, and where.
 KINDS = {
@@ -60,7 +60,7 @@ EVERY = {(kind, damage) for kind in KINDS for damage in DAMAGES}
 # Where another file than the damaged one tells of it.
 TRACES = {
     ("trial", "deleted"): "trials: must hold the 2 trials that runs completed",
-    ("gathered trials", "deleted"): "trials: must hold the 8 trials that runs completed",
+    ("gathered trials", "deleted"): "trials: must hold the 9 trials that runs completed",
     **{("journal", damage): "journal/" for damage in DAMAGES},  # some lie in its other lines
 }
 # Nobody can say that there was a checkpoint; whose it is stands within, where only torch looks.
@@ -283,8 +283,8 @@ def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, 
     paths = copy_of(interrupted, tmp_path)
     write_checksummed(paths.provenance, {"study": "small"})
     found = problems(paths.folder)
-    assert "provenance.json lacks numerics_version, podium_version, python_version" in found
-    with pytest.raises(CorruptFileError, match=r"provenance\.json lacks numerics_version"):
+    assert "provenance.json is damaged at numerics_version: Field required" in found
+    with pytest.raises(CorruptFileError, match=r"provenance\.json is damaged at numerics_version"):
         run(tmp_path)
 
 

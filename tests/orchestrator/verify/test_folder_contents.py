@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from orchestrator.results.records.journal import read_asks
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.damaged_stores import a_file, a_place, copy_of, problems, run
 
 FILES = (

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.journal import read_asks
+from podium.orchestrator.results.records.journal import read_asks
 from tests.orchestrator.damaged_stores import copy_of, problems
 from tests.orchestrator.results.store_rows import rewrite
 
@@ -39,7 +39,7 @@ ROWS = [
     ({"index": 4}, "index must be 0, by the study; it is 4"),
     ({"is_default": False}, "is_default must be True"),
     ({"seconds": float("inf")}, "seconds must be a finite number"),
-    ({"settings": "{"}, "settings must be those that the study gives"),
+    *(({"settings": it}, "settings must be those that the study gives") for it in ("{", None)),
     ({"search": "x"}, "holds a row with search 'x'"),
     ({"trial_id": "x"}, "holds a row with trial_id 'x'"),
     ({"study": "x"}, "holds a row with study 'x'"),

@@ -6,17 +6,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.journal import (
+from podium.orchestrator.results.records.journal import (
     Journal,
     read_asks,
     read_attempts,
     read_retried,
 )
-from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.retry_failed import record_retries
-from orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.results.records.journal_records import RetriedFailure
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.run.retry_failed import record_retries
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems
 from tests.orchestrator.journals import rewrite, write_records

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.worker.checkpoint_saver import CheckpointSaver
-from orchestrator.worker.worker import TrialWorker, train
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
+from podium.orchestrator.worker.worker import TrialWorker, train
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.worker.test_trial_worker import job_in, run
-from trainables.settings.trial_settings import DatasetSettings
 
 FEW = DatasetSettings(name="glyphs", options={"classes": 24, "instances_per_class": 4})
 

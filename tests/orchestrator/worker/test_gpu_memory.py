@@ -5,13 +5,13 @@ import gc
 import pytest
 import torch
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.resource_demand import CONTEXT_MB, Demand
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended
-from orchestrator.worker.worker import TrialWorker
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Ended
+from podium.orchestrator.worker.worker import TrialWorker
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,

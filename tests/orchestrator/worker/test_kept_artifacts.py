@@ -6,19 +6,19 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.ids_and_seeds import NUMERICS_VERSION
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results_tools.study_status import study_status
-from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study import KeepSettings
-from orchestrator.study.study_changes import compare
-from orchestrator.study_validation.load_study import load_study
 from podium.errors import StoreError
 from podium.kept_files.embeddings_file import read_embeddings
 from podium.kept_files.tensor_file import decode_tensors
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results_tools.study_status import study_status
+from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.study import KeepSettings
+from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.saved_models.model_file import read_model
 from tests.orchestrator.small_study import rows, run_here, tables
-from trainables.saved_models.model_file import read_model
 
 STUDY = """
 study: keeping
@@ -122,15 +122,15 @@ def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
 
 def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
-    import orchestrator.worker.worker
+    import podium.orchestrator.worker.worker
 
     holder, name = {
-        "model": (orchestrator.worker.worker, "save_model"),
-        "embeddings": (orchestrator.worker.worker, "save_embeddings"),
-        "checkpoint": (orchestrator.worker.worker.checkpoint_files, "save"),
+        "model": (podium.orchestrator.worker.worker, "save_model"),
+        "embeddings": (podium.orchestrator.worker.worker, "save_embeddings"),
+        "checkpoint": (podium.orchestrator.worker.worker.checkpoint_files, "save"),
     }[after]
     save, killed, kept = getattr(holder, name), [], []
-    keep = orchestrator.worker.worker.save_embeddings
+    keep = podium.orchestrator.worker.worker.save_embeddings
 
     def noted(*arguments):
         kept.append(True)
@@ -143,19 +143,19 @@ def kill_once(monkeypatch, after):
             raise KeyboardInterrupt
 
     if after == "checkpoint":
-        monkeypatch.setattr(orchestrator.worker.worker, "save_embeddings", noted)
+        monkeypatch.setattr(podium.orchestrator.worker.worker, "save_embeddings", noted)
     monkeypatch.setattr(holder, name, killing)
     return killed
 
 
 def test_a_committed_trial_has_what_it_left(tmp_path, monkeypatch):
-    import orchestrator.worker.worker
+    import podium.orchestrator.worker.worker
 
     def full(*_):
         raise StoreError("cannot write models: No space left on device")
 
     study = study_of(tmp_path)
-    monkeypatch.setattr(orchestrator.worker.worker, "save_model", full)
+    monkeypatch.setattr(podium.orchestrator.worker.worker, "save_model", full)
     with pytest.raises(StoreError, match="No space left"):
         run_here(study, tmp_path, InProcessExecutor())
     assert "final" not in set(rows(tmp_path, study)["stage"])

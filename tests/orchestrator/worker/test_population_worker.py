@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from orchestrator.study.resource_demand import Demand
-from orchestrator.trials.specification import TrialJob
-from orchestrator.worker.population_worker import PopulationWorker
+from podium.orchestrator.study.resource_demand import Demand
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.worker.population_worker import PopulationWorker
+from podium.trainables.errors import DataError, TrialInputError
+from podium.trainables.population import run_population
+from podium.trainables.settings.population_agreement import agreement
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial_reports import EpochReport
 from tests.orchestrator.results.store_rows import new_store
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.errors import DataError, TrialInputError
-from trainables.population import run_population
-from trainables.settings.population_agreement import agreement
-from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import EpochReport
 
 BETAS = {"a": 20.0, "b": 40.0, "c": 60.0, "d": 80.0}
 

@@ -2,7 +2,7 @@
 
 import mmap
 
-from orchestrator.worker.process_memory import process_bytes
+from podium.orchestrator.worker.process_memory import process_bytes
 
 NUM_BYTES = 200 * 2**20
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.worker import trial_log
-from orchestrator.worker.worker import TrialWorker
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.worker import trial_log
+from podium.orchestrator.worker.worker import TrialWorker
+from podium.trainables.trial_reports import EpochReport
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.worker.test_trial_worker import job_in, run
-from trainables.trial_reports import EpochReport
 
 
 @pytest.fixture

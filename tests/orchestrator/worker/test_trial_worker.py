@@ -9,25 +9,25 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.resource_demand import CONTEXT_MB, Demand
-from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Begun, Ended, Saved
-from orchestrator.worker.process_memory import devices, limit_memory
-from orchestrator.worker.worker import TrialWorker
 from podium.errors import StoreError
-from tests.orchestrator.results.store_rows import new_store
-from tests.orchestrator.simulated import simulated_trial
-from trainables.errors import CheckpointError
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import (
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
+from podium.orchestrator.trials.specification import TrialJob
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
+from podium.orchestrator.worker.process_memory import devices, limit_memory
+from podium.orchestrator.worker.worker import TrialWorker
+from podium.trainables.errors import CheckpointError
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial_reports import EpochReport, TestReport
+from podium.trainables.trial_reports import EpochReport, TestReport
+from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.simulated import simulated_trial
 
 SETTINGS = TrialSettings(
     dataset=DatasetSettings(name="glyphs"),

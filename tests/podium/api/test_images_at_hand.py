@@ -3,8 +3,8 @@
 import numpy as np
 
 from podium.api.images_at_hand import images_at_hand
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 GREEK = {"name": "glyphs", "options": {"script": "greek", "classes": 8}}
 

@@ -44,11 +44,11 @@ def plan(capsys, tmp_path, *overrides):
 
 
 def test_the_plan_shows_the_trials_that_a_budget_leaves_each_search(capsys, tmp_path):
-    # 2 searches x 2 finalists x 2 seeds, and 2 baselines, leave 4 of 14.
-    planned = plan(capsys, tmp_path, "budget.trials=14").out
-    assert "Budget: 14 trials leave each of 2 searches 2 of 3, finals and baselines" in planned
+    # 2 searches x 2 finalists x 2 seeds, and 3 baselines, leave 4 of 15.
+    planned = plan(capsys, tmp_path, "budget.trials=15").out
+    assert "Budget: 15 trials leave each of 2 searches 2 of 3, finals and baselines" in planned
     record = json.loads(
-        call(capsys, "plan", tmp_path / "tiny.yaml", "--json", "--set", "budget.trials=14").out
+        call(capsys, "plan", tmp_path / "tiny.yaml", "--json", "--set", "budget.trials=15").out
     )
     assert record["stages"]["search"]["trials"] == 4
     assert record["budget"]["trials_per_search"] == 2
@@ -60,7 +60,7 @@ def test_a_budget_that_cannot_be_held_to_is_refused(capsys, tmp_path):
     printed = plan(capsys, tmp_path, "budget.wall_hours=1", "search.order=deterministic").err
     assert "budget.wall_hours cannot be combined with search.order deterministic" in printed
     printed = plan(capsys, tmp_path, "budget.trials=11").err
-    assert "budget.trials must be at least 12: 10 of the final stage and its baselines" in printed
+    assert "budget.trials must be at least 13: 11 of the final stage and its baselines" in printed
     printed = plan(capsys, tmp_path, "budget.gpu_hour=1").err
     assert 'unknown key in budget; got "gpu_hour"; did you mean gpu_hours?' in printed
 

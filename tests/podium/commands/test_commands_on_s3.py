@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.results.storage.files import read_bytes
+from podium.orchestrator.results.storage.files import read_bytes
 from tests.object_store import KEY, SECRET
 from tests.podium.calling import call
 

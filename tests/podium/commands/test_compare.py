@@ -54,7 +54,9 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     assert "Mine minus" in first.out
     assert "mine.py:Mine has rank" in first.out
     report = Path(first.out.rpartition("Report: ")[2].strip())
-    assert "Mine" in report.read_text(encoding="utf-8")
+    first_screen = report.read_text(encoding="utf-8").partition("<details")[0]
+    assert '<p class="verdict-text">mine.py:Mine has rank' in first_screen
+    assert "mine.py:Mine minus each other loss" in first_screen
     again = call(capsys, *words)
     assert again.out == first.out
     assert "All trials of this study are already done." in again.err

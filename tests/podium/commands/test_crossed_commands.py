@@ -7,9 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.trial_argument import stored_trial
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.live_progress import progress_table
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
@@ -121,7 +121,7 @@ def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     names = "trial_id stage loss protocol repeat objective test"
     assert header.split() == names.split()
     count = Reader(crossed_folder).trials().collect().height
-    assert lines[count].startswith("No room for train_on, same_as, ")
+    assert lines[count].startswith("No room for block, train_on, same_as, ")
     rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)
     assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
     assert {row["train_on"] for row in rows} == {None, "part", "all"}
@@ -139,7 +139,7 @@ def test_status_has_a_line_for_each_protocol_and_repeat(capsys, crossed_folder):
         for repeat in (0, 1)
     ]
     assert [(row["trials"], row["finals"]) for row in status["searches"]] == [(1, 2)] * 4
-    assert status["total"]["baselines"] == 1
+    assert status["total"]["baselines"] == 2
     assert status["total"]["open"] == 0
 
 
@@ -152,4 +152,4 @@ def test_no_two_searches_are_watched_under_one_name(ended):
     ]
     *table, total = progress_table(progress, max_rows=2, width=80)
     assert len(table) == 1 + 2
-    assert total.plain.startswith("13 of 13 trials done (+2 more searches")
+    assert total.plain.startswith("14 of 14 trials done (+2 more searches")

@@ -3,7 +3,7 @@ from functools import partial
 
 import pytest
 
-from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
+from podium.analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
 from tests.analysis.synthetic_folds import BUMP, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import write_store
 from tests.podium.calling import output_of

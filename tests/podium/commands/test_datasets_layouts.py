@@ -1,8 +1,8 @@
 import numpy as np
 
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.podium.calling import call
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
 
 SMALL = {"classes": 8, "instances_per_class": 2, "size": 16}
 

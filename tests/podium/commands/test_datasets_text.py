@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from podium.commands.datasets_text import readable
+from podium.trainables.dataset_interface.class_text import read_class_text
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.podium.calling import call
-from trainables.dataset_interface.class_text import read_class_text
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.trial_settings import DatasetSettings
 
 SMALL = {"classes": 8, "instances_per_class": 2, "size": 16}
 GLYPHS = (

@@ -6,7 +6,7 @@ import shutil
 import polars as pl
 import pytest
 
-from orchestrator.verify.verify_store import verify_store
+from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.changed_folders import bytes_of
 from tests.podium.calling import podium
 

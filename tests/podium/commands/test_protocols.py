@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.analysis import thesis_cub200
 from tests.podium.calling import call, output_of
 

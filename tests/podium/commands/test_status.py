@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from podium.trainables.registry import names
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.podium.calling import output_of
-from trainables.registry import names
 
 LOSSES = names("losses")[:46]
 

@@ -86,7 +86,7 @@ def test_without_a_page_it_says_how_far_a_study_is_that_does_not_run(capsys, tmp
     folder = tmp_path / STUDY.name
     before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
     said = output_of(capsys, "status", folder, "--watch")
-    assert re.match(r"small is not running \(stopped\): \d+ of 44 trials done", said)
+    assert re.match(r"small is not running \(stopped\): \d+ of 45 trials done", said)
     assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*")) == before
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from orchestrator.results.storage.files import put
+from podium.orchestrator.results.storage.files import put
 from tests.podium.calling import output_of
 
 
@@ -27,7 +27,7 @@ def test_the_list_names_every_folder_in_80_columns(results, capsys):
     names = [line.split()[0] for line in lines[1:6]]
     assert names == ["nothing", "photos", "tiny", "torn", "without"]
     assert "complete" in lines[3]
-    assert "3/3" in lines[3]
+    assert "4/4" in lines[3]
     assert "photos: not podium's: it has no store.json" in out
     assert "torn: damaged: " in out
 
@@ -51,6 +51,6 @@ def test_studies_on_s3_are_listed(results, bucket, capsys):
         if file.is_file():
             put(bucket / "r" / "tiny" / file.relative_to(folder).as_posix(), file.read_bytes())
     (found,) = json.loads(output_of(capsys, "status", "--storage", bucket / "r", "--json"))
-    assert (found["state"], found["trials"], found["planned"]) == ("complete", 3, 3)
+    assert (found["state"], found["trials"], found["planned"]) == ("complete", 4, 4)
     empty = output_of(capsys, "status", "--storage", bucket / "none", code=2)
     assert "there are no studies in" in empty

@@ -3,20 +3,20 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.planning.measured_seconds import measured_seconds
-from orchestrator.planning.study_plan import plan
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study_parser.parse_study import read_study
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.yaml_tree import compose
-from orchestrator.study_validation.load_study import load_study
+from podium.orchestrator.planning.measured_seconds import measured_seconds
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.resolved_study import resolved_dict
+from podium.orchestrator.study_parser.parse_study import read_study
+from podium.orchestrator.study_parser.problems import Problems
+from podium.orchestrator.study_parser.yaml_tree import compose
+from podium.orchestrator.study_validation.load_study import load_study
 from podium.study_template import study_template
+from podium.trainables.registry import names
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
-from trainables.registry import names
 
 QUICKSTART = Path(__file__).parents[3] / "studies" / "quickstart.yaml"
 

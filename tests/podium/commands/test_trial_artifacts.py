@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.study import StudyLoss
 from podium.arguments.trial_argument import InStudies, stored_trial
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import read_embeddings
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.study.study import StudyLoss
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.saved_models.model_file import read_model
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.orchestrator.small_study import run_here, with_search
 from tests.podium.calling import call
 from tests.podium.kept_studies import DATASET, files_of, trial_of
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.saved_models.model_file import read_model
-from trainables.settings.trial_settings import DatasetSettings
 
 
 def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here, tmp_path):
@@ -194,7 +194,7 @@ def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
     capsys, storage, here, tmp_path, monkeypatch
 ):
     (tmp_path / "from_elsewhere.py").write_text(
-        "from trainables.backbones.conv_small import ConvSmall as Network\n"
+        "from podium.trainables.backbones.conv_small import ConvSmall as Network\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     model = read_model(files_of(storage, trial_of(storage))[0])

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
 from tests.podium.kept_studies import trial_of
 

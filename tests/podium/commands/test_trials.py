@@ -9,11 +9,11 @@ from functools import partial
 
 import pytest
 
-from orchestrator.results.records.metric_columns import flat_test_column
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.records.metric_columns import flat_test_column
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import rows as trial_rows
 from tests.analysis.synthetic_study import write_store

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.study_results.study_results import read_results
-from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.study_validation.load_study import load_study
+from podium.analysis.study_results.study_results import read_results
 from podium.comparison.answer import answer_text, differences_of
 from podium.comparison.design import comparison_keys
+from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.errors import Diverged
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here
-from trainables.errors import Diverged
 
 OWN, OTHER, THIRD = "triplet", "contrastive", "n_pair"
 

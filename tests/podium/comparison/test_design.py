@@ -2,10 +2,10 @@
 
 import pytest
 
-from orchestrator.study_validation.load_study import load_study
 from podium.comparison.design import OPPONENTS, comparison_keys, description, stronger_minutes
 from podium.errors import PodiumError
-from trainables.datasets.glyphs import Glyphs
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.datasets.glyphs import Glyphs
 
 
 def written_folder(folder, *, num_classes, num_images):

@@ -4,9 +4,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.runs import StartedTrial, read_runs, write_run, write_run_count
-from orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.locks.study_lock import StudyLock
+from podium.orchestrator.results.records.runs import (
+    StartedTrial,
+    read_runs,
+    write_run,
+    write_run_count,
+)
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
 
 SEARCH = "glyphs-greek.conv_small.8.contrastive.fixed.0"

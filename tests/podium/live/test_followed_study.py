@@ -2,12 +2,12 @@
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
 from podium.errors import CorruptFileError, UnreachableError
 from podium.live.followed_study import FollowedStudy
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results_tools.study_status import study_status
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.small_study import STUDY, run_here

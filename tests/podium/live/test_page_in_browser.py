@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.browser import LAPTOP, Visit, every_size_and_scheme

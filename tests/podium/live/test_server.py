@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.live.server import LiveServer
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY
 from tests.podium.live.running_study import LOG, RUNNING
 

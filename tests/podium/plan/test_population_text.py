@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.planning.study_plan import plan
+from podium.orchestrator.planning.study_plan import plan
 from podium.plan.plan_text import population_note
 from tests.orchestrator.study_files import load
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from orchestrator.planning.study_plan import plan
-from orchestrator.results.records.tournament_rules import TournamentRules
-from orchestrator.study.study import StudyLoss
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
+from podium.orchestrator.study.study import StudyLoss
 from podium.plan.primary_test import smallest_adjusted_p, verdict_line
 from tests.orchestrator.study_files import load
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.estimates.design_analysis import random_search_odds
-from analysis.estimates.t_test_power import detectable_difference
-from orchestrator.planning.study_plan import plan
-from orchestrator.study_validation.load_study import load_study
+from podium.analysis.estimates.design_analysis import random_search_odds
+from podium.analysis.estimates.t_test_power import detectable_difference
+from podium.orchestrator.planning.study_plan import plan
+from podium.orchestrator.study_validation.load_study import load_study
 from podium.plan.statistical_power import Assumptions, DatasetPower, StudyPower, study_power
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.report.report import study_page
-from analysis.report.verdict import answer_headline
-from analysis.study_results.study_results import read_results
+from podium.analysis.report.report import study_page
+from podium.analysis.report.verdict import answer_headline
+from podium.analysis.study_results.study_results import read_results
 from podium.terminal.leaders_text import leaders_text
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from rich.console import Console
 
-from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from podium.orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from podium.terminal import live_progress
 
 NAME = "glyphs [red]x[/red] [link=file:///etc]y[/link] :smile: \x1b]0;owned\x07\r\u202e"

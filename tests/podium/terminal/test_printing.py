@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import podium
-from orchestrator.results.storage.printable_text import one_line, visible
+from podium.orchestrator.results.storage.printable_text import one_line, visible
 from podium.terminal.printing import (
     Form,
     bytes_text,

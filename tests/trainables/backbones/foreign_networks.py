@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from trainables.network.backbone_base import Backbone
+from podium.trainables.network.backbone_base import Backbone
 
 
 class Averages(nn.Module):

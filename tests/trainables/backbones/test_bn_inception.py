@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from trainables.backbones.bn_inception import BNInception
-from trainables.errors import TrialInputError
+from podium.trainables.backbones.bn_inception import BNInception
+from podium.trainables.errors import TrialInputError
 
 TABLE = Path(__file__).parents[2] / "data" / "bn_inception_parameters.csv"
 

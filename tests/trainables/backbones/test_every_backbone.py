@@ -5,13 +5,13 @@ from hashlib import sha256
 import pytest
 import torch
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.registry import load
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.trainables.backbone_names import backbones
-from trainables.errors import TrialInputError
-from trainables.network.embedder import Embedder
-from trainables.network.make_backbone import make_backbone
-from trainables.registry import load
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import BackboneSettings
 
 NUM_INPUTS = 48
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -4,12 +4,12 @@ import pytest
 import torch
 import torchvision
 
+from podium.trainables.backbones._torchvision import TorchvisionBackbone
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.registry import load, names
+from podium.trainables.settings.training_settings import TrainingSettings
 from tests.trainables.backbone_names import backbones
-from trainables.backbones._torchvision import TorchvisionBackbone
-from trainables.errors import TrialInputError
-from trainables.network.embedder import Embedder
-from trainables.registry import load, names
-from trainables.settings.training_settings import TrainingSettings
 
 NETWORKS = [
     name for name in names("backbones") if issubclass(load("backbones", name), TorchvisionBackbone)

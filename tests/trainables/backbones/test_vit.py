@@ -9,8 +9,8 @@ import torch
 import torchvision
 from torchvision.models.vision_transformer import interpolate_embeddings
 
-from trainables.backbones._vit import VisionTransformer, _positions
-from trainables.errors import TrialInputError
+from podium.trainables.backbones._vit import VisionTransformer, _positions
+from podium.trainables.errors import TrialInputError
 
 FEATURES, LAYERS = 48, 3
 

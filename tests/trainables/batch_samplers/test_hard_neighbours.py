@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.batch_samplers.balanced import Balanced
-from trainables.batch_samplers.hard_neighbours import HardNeighbours
+from podium.trainables.batch_samplers.balanced import Balanced
+from podium.trainables.batch_samplers.hard_neighbours import HardNeighbours
 
 pytestmark = pytest.mark.filterwarnings("ignore:batches hold", "ignore:.*have a single image")
 

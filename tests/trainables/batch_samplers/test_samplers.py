@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.batch_samplers.balanced import Balanced
-from trainables.batch_samplers.drawn_label_neighbours import DrawnLabelNeighbours
-from trainables.batch_samplers.hard_neighbours import HardNeighbours
-from trainables.batch_samplers.label_neighbours import LabelNeighbours
-from trainables.batch_samplers.random import Random
-from trainables.dataset_interface.batch_sampler import Deck
-from trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
-from trainables.errors import TrialInputError
-from trainables.registry import load, names
+from podium.trainables.batch_samplers.balanced import Balanced
+from podium.trainables.batch_samplers.drawn_label_neighbours import DrawnLabelNeighbours
+from podium.trainables.batch_samplers.hard_neighbours import HardNeighbours
+from podium.trainables.batch_samplers.label_neighbours import LabelNeighbours
+from podium.trainables.batch_samplers.random import Random
+from podium.trainables.dataset_interface.batch_sampler import Deck
+from podium.trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import load, names
 
 pytestmark = pytest.mark.filterwarnings("ignore:batches hold", "ignore:.*have a single image")
 

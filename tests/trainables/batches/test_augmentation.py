@@ -5,8 +5,8 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, Resize
 from torchvision.transforms import functional as vision
 
+from podium.trainables.batches.augmentation import centre_crop, resized_crop, shifted
 from tests.trainables.small_photographs import photograph
-from trainables.batches.augmentation import centre_crop, resized_crop, shifted
 
 
 def moved(image_HW, down, right):

@@ -7,11 +7,11 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, Resize
 from torchvision.transforms import functional as vision
 
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.image_batches import EVALUATION_CHUNK, evaluation_chunk
+from podium.trainables.batches.random_crops import crop_boxes, draw_crops
+from podium.trainables.reproducibility import reproducible
 from tests.trainables.small_photographs import Photographs
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.image_batches import EVALUATION_CHUNK, evaluation_chunk
-from trainables.batches.random_crops import crop_boxes, draw_crops
-from trainables.reproducibility import reproducible
 
 CPU = torch.device("cpu")
 SIZES = [(60, 80), (75, 60), (60, 60), (60, 190), (33, 47), (100, 64), (61, 60)]

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 import torch
 
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.device_batches import DeviceBatches
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import Pixels
+from podium.trainables.reproducibility import reproducible
 from tests.trainables.small_photographs import Photographs, photograph
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.device_batches import DeviceBatches
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import Pixels
-from trainables.reproducibility import reproducible
 
 CPU = torch.device("cpu")
 DEVICES = [CPU, pytest.param(torch.device("cuda"), marks=pytest.mark.gpu)]

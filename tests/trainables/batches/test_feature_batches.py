@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-import trainables.batches.feature_batches
-from trainables.batches.feature_batches import FeatureBatches
-from trainables.file_caches.feature_vectors import FeatureVectors
+import podium.trainables.batches.feature_batches
+from podium.trainables.batches.feature_batches import FeatureBatches
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
 
 CPU = torch.device("cpu")
 VALUES = np.random.default_rng(0).standard_normal((1300, 5)).astype(np.float32)
@@ -59,7 +59,7 @@ def test_what_is_done_to_a_batch_leaves_the_file_as_it_is(tmp_path):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("share", [0.25, 0.0])
 def test_where_the_rows_lie_changes_no_number(monkeypatch, share):
-    monkeypatch.setattr(trainables.batches.feature_batches, "_MAX_SHARE", share)
+    monkeypatch.setattr(podium.trainables.batches.feature_batches, "_MAX_SHARE", share)
     cuda = torch.device("cuda")
     before = torch.cuda.memory_allocated()
     on_gpu = batches(np.arange(1300), device=cuda)

@@ -4,16 +4,16 @@ import torch
 from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, Resize
 
+from podium.trainables.batches.cpu_batches import HostBatches
+from podium.trainables.batches.device_batches import DeviceBatches
+from podium.trainables.batches.image_pipeline import ImageInput
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
+from podium.trainables.file_caches.feature_vectors import FeatureVectors
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.settings.training_settings import TrainingSettings
 from tests.trainables.small_photographs import photograph
-from trainables.batches.cpu_batches import HostBatches
-from trainables.batches.device_batches import DeviceBatches
-from trainables.batches.image_pipeline import ImageInput
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import ArrayPixels
-from trainables.file_caches.feature_vectors import FeatureVectors
-from trainables.file_caches.image_files import ImageFiles
-from trainables.settings.training_settings import TrainingSettings
 
 SIZES = [(60, 80), (75, 60), (30, 44)]
 ROLE = np.array([2, 0])

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
 from tests.trainables.tiny_trials import ON_THE_CPU
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import ArrayPixels
 
 
 class Squares(Dataset):

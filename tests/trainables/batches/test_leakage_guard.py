@@ -10,16 +10,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.batches.leakage_guard import LeakageGuard
+from podium.trainables.dataset_interface.class_splits import make_split
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import ProtocolSettings
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.batches.test_labelled_images import Squares
 from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
-from trainables.batches.labelled_images import images_of_classes
-from trainables.batches.leakage_guard import LeakageGuard
-from trainables.dataset_interface.class_splits import make_split
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 CPU = torch.device("cpu")
 FIXED = ProtocolSettings(val_fraction=0.3)

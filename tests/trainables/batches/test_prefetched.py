@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from trainables.batches.cpu_batches import Job, prefetched
+from podium.trainables.batches.cpu_batches import Job, prefetched
 
 
 def ours():

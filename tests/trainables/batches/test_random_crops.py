@@ -5,7 +5,7 @@ from PIL import Image
 from scipy.stats import ks_2samp
 from torchvision.transforms import CenterCrop, RandomResizedCrop
 
-from trainables.batches.random_crops import CropDraws, centre_boxes, crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import CropDraws, centre_boxes, crop_boxes, draw_crops
 
 NUM_DRAWS = 8_000
 RATIOS = (3 / 4, 4 / 3)

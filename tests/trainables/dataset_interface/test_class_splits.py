@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.class_splits import (
+from podium.trainables.dataset_interface.class_splits import (
     Split,
     assert_class_disjoint,
     fitting_val_fraction,
@@ -9,8 +9,8 @@ from trainables.dataset_interface.class_splits import (
     protocol_hash,
     validation_counts,
 )
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 NAMES = [f"class {number}" for number in range(20)]
 

@@ -3,8 +3,8 @@ import re
 import numpy as np
 import pytest
 
-from trainables.dataset_interface.class_text import read_class_text, write_class_text
-from trainables.errors import TrialInputError
+from podium.trainables.dataset_interface.class_text import read_class_text, write_class_text
+from podium.trainables.errors import TrialInputError
 
 FILE = "class,1,2\nwren,1,2\nowl,-0.5,1e-3\n"
 

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
+from podium.trainables.dataset_interface.class_text import write_class_text
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.dataset_interface.class_text import write_class_text
-from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
-from trainables.trial.setup import set_up
 
 SMALL = {"classes": 8, "instances_per_class": 2, "size": 16}
 

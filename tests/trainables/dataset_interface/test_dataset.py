@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from trainables.dataset_interface.dataset import Dataset
-from trainables.errors import TrialInputError
-from trainables.file_caches.decoded_pixels import ArrayPixels
+from podium.trainables.dataset_interface.dataset import Dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.decoded_pixels import ArrayPixels
 
 NAMES = ["a", "b", "c", "d"]
 LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])

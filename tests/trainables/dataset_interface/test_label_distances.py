@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.label_distances import (
+from podium.trainables.dataset_interface.label_distances import (
     MaskDistances,
     MatrixDistances,
     VectorDistances,
     check_label_distance_file,
     read_label_distances,
 )
-from trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError
 
 GENERATOR = np.random.default_rng(0)
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface import layout_distances as module
-from trainables.dataset_interface.label_distances import MatrixDistances
-from trainables.dataset_interface.layout_distances import layout_distances
-from trainables.errors import TrialInputError
+from podium.trainables.dataset_interface import layout_distances as module
+from podium.trainables.dataset_interface.label_distances import MatrixDistances
+from podium.trainables.dataset_interface.layout_distances import layout_distances
+from podium.trainables.errors import TrialInputError
 
 
 def mean_iou(one, other):

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from podium.trainables.dataset_interface.class_text import read_class_text
+from podium.trainables.dataset_interface.label_distances import read_label_distances
+from podium.trainables.dataset_interface.verification_pairs import read_pairs
+from podium.trainables.datasets._feature_files import read_feature_files
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.file_hashes import file_hashes
 from tests.trainables.feature_folder import write_feature_folder
-from trainables.dataset_interface.class_text import read_class_text
-from trainables.dataset_interface.label_distances import read_label_distances
-from trainables.dataset_interface.verification_pairs import read_pairs
-from trainables.datasets._feature_files import read_feature_files
-from trainables.errors import TrialInputError
-from trainables.file_caches.file_hashes import file_hashes
 
 
 def in_features(name):

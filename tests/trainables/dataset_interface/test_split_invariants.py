@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.class_splits import (
+from podium.trainables.dataset_interface.class_splits import (
     assert_class_disjoint,
     make_split,
     protocol_hash,
     validation_counts,
 )
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 NAMES = [f"class {number}" for number in range(20)]
 WHOLE = ("test_tuned", "refit")

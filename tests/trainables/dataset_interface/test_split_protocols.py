@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.class_splits import (
+from podium.trainables.dataset_interface.class_splits import (
     assert_not_tested,
     make_split,
     protocol_hash,
     validation_counts,
 )
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 NAMES = [f"class {number}" for number in range(20)]
 class_names = st.lists(st.text(max_size=6), min_size=8, max_size=40, unique=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trainables.dataset_interface.verification_pairs import check_pairs_file, read_pairs
-from trainables.errors import TrialInputError
+from podium.trainables.dataset_interface.verification_pairs import check_pairs_file, read_pairs
+from podium.trainables.errors import TrialInputError
 
 NAMES = ("Ann_Lee", "Bo", "Cy", "Dee", "Early")
 IMAGES = [Path("/data") / name / f"{name}_{n:04d}.jpg" for name in NAMES for n in (1, 2, 3)]

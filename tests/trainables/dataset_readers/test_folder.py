@@ -3,10 +3,10 @@ import os
 import pytest
 from PIL import Image
 
+from podium.trainables.dataset_readers.folder import read
+from podium.trainables.dataset_readers.image_checks import check_images
+from podium.trainables.errors import TrialInputError
 from tests.trainables.dataset_readers.trees import write_jpeg
-from trainables.dataset_readers.folder import read
-from trainables.dataset_readers.image_checks import check_images
-from trainables.errors import TrialInputError
 
 
 def write(root, *classes, images=2):

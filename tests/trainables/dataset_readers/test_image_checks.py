@@ -1,12 +1,12 @@
 import pytest
 from PIL import Image
 
+from podium.trainables.dataset_readers import in_shop
+from podium.trainables.dataset_readers.folder import read
+from podium.trainables.dataset_readers.image_checks import check_images
 from tests.trainables.damaged_files import cut_off, emptied, turned_into_text
 from tests.trainables.dataset_readers import trees
 from tests.trainables.dataset_readers.trees import write_jpeg
-from trainables.dataset_readers import in_shop
-from trainables.dataset_readers.folder import read
-from trainables.dataset_readers.image_checks import check_images
 
 
 @pytest.fixture

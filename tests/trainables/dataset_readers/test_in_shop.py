@@ -1,8 +1,8 @@
 import pytest
 
+from podium.trainables.dataset_readers import in_shop
+from podium.trainables.errors import TrialInputError
 from tests.trainables.dataset_readers import trees
-from trainables.dataset_readers import in_shop
-from trainables.errors import TrialInputError
 
 
 def read(root, **options):

@@ -3,10 +3,10 @@ import re
 import pytest
 from scipy.io import savemat
 
+from podium.trainables.dataset_readers import cars196, cub200, in_shop, sop
+from podium.trainables.dataset_readers.read_images import READERS, read_images
+from podium.trainables.errors import TrialInputError
 from tests.trainables.dataset_readers import trees
-from trainables.dataset_readers import cars196, cub200, in_shop, sop
-from trainables.dataset_readers.read_images import READERS, read_images
-from trainables.errors import TrialInputError
 
 CASES = {
     "cub200": (cub200, trees.write_cub200, trees.CUB200),

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 from scipy.io import savemat
 
-from trainables.dataset_readers.image_list import RoleCounts
+from podium.trainables.dataset_readers.image_list import RoleCounts
 
 # What there is in the trees, in place of what was published.
 CUB200 = {"train": RoleCounts(2, 5), "test": RoleCounts(2, 5)}

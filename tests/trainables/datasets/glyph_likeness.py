@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 from fontTools.ttLib import TTFont
 
-from trainables.datasets._glyph_alphabets import MIN_FACES
-from trainables.datasets._glyph_fonts import FACES, face_path
-from trainables.datasets._glyph_render import plain_glyph, softened
+from podium.trainables.datasets._glyph_alphabets import MIN_FACES
+from podium.trainables.datasets._glyph_fonts import FACES, face_path
+from podium.trainables.datasets._glyph_render import plain_glyph, softened
 
 SCRIPTS = ("armenian", "cyrillic", "georgian", "greek", "latin", "symbols")
 CANVAS = 64  # an image of 32 pixels each way, oversampled

@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.trainables.feature_folder import write_feature_files
-from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
 
 ROWS = (
     ("b", "train"),

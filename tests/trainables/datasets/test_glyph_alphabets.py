@@ -9,6 +9,9 @@ import unicodedata
 import numpy as np
 import pytest
 
+from podium.trainables.datasets._glyph_alphabets import ALPHABETS
+from podium.trainables.datasets._glyph_fonts import FACES, faces_by_character
+from podium.trainables.errors import TrialInputError
 from tests.soak import soak
 from tests.trainables.datasets.glyph_likeness import (
     SCRIPTS,
@@ -16,9 +19,6 @@ from tests.trainables.datasets.glyph_likeness import (
     differences,
     shared_outlines,
 )
-from trainables.datasets._glyph_alphabets import ALPHABETS
-from trainables.datasets._glyph_fonts import FACES, faces_by_character
-from trainables.errors import TrialInputError
 
 SURELY_DIFFERENT = 0.018
 SURELY_ALIKE = 0.022

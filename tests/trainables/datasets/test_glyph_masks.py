@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 SMALL = {"classes": 12, "instances_per_class": 4}
 

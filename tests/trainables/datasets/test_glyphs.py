@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.datasets import _glyph_fonts
-from trainables.datasets._glyph_alphabets import ALPHABETS
-from trainables.datasets._glyph_fonts import faces_by_character
-from trainables.datasets._glyph_render import _Variation, render_glyphs
-from trainables.datasets.glyphs import Glyphs
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from podium.trainables.datasets import _glyph_fonts
+from podium.trainables.datasets._glyph_alphabets import ALPHABETS
+from podium.trainables.datasets._glyph_fonts import faces_by_character
+from podium.trainables.datasets._glyph_render import _Variation, render_glyphs
+from podium.trainables.datasets.glyphs import Glyphs
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 SMALL = {"script": "greek", "classes": 20, "instances_per_class": 3}
 GEORGIAN = {"script": "georgian", "instances_per_class": 30}
@@ -136,7 +136,7 @@ def test_every_image_shows_ink_on_ground(script, tmp_path):
 
 def test_images_are_drawn_once(tmp_path, monkeypatch):
     first = glyphs(tmp_path)
-    monkeypatch.setattr("trainables.datasets.glyphs.render_glyphs", None)
+    monkeypatch.setattr("podium.trainables.datasets.glyphs.render_glyphs", None)
     again = glyphs(tmp_path)
     assert isinstance(again.pixels.images_NHW, np.memmap)
     assert again.fingerprint == first.fingerprint
@@ -230,8 +230,8 @@ def test_a_missing_font_is_named(monkeypatch, tmp_path):
 
 def test_neither_torch_nor_matplotlib_nor_fonttools_is_loaded_for_facts():
     program = (
-        "import sys; from trainables.dataset_interface.load_dataset import dataset_facts; "
-        "from trainables.settings.trial_settings import DatasetSettings; "
+        "import sys; from podium.trainables.dataset_interface.load_dataset import dataset_facts; "
+        "from podium.trainables.settings.trial_settings import DatasetSettings; "
         "dataset_facts(DatasetSettings(name='glyphs')); "
         "print([name for name in ('torch', 'matplotlib', 'fontTools') if name in sys.modules])"
     )

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from podium.trainables.datasets.folder import Folder
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
 from tests.trainables.dataset_readers.trees import write_jpeg
-from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.datasets.folder import Folder
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import DatasetSettings
 
 PUBLISHED = {
     "cub200": (100, 100, 5864 + 5924, 5864),

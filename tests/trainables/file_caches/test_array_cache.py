@@ -3,8 +3,8 @@ import pwd
 import numpy as np
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.array_cache import cache_folder_at, cached_array
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.array_cache import cache_folder_at, cached_array
 
 ARRAY = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
 

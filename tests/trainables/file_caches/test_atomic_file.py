@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from trainables.file_caches.atomic_file import remove_leftovers, whole_file
+from podium.trainables.file_caches.atomic_file import remove_leftovers, whole_file
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):

@@ -10,12 +10,12 @@ import time
 
 import pytest
 
-from trainables.file_caches.build_progress import Progress, in_threads
+from podium.trainables.file_caches.build_progress import Progress, in_threads
 
 # A shell lets what it starts in the background ignore interrupts, and children inherit that.
 INTERRUPTED = """
 import signal, time
-from trainables.file_caches.build_progress import in_threads
+from podium.trainables.file_caches.build_progress import in_threads
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("started", flush=True)
 list(in_threads(lambda item: time.sleep(0.02), range(100_000), what="sleeping", num_threads=2))

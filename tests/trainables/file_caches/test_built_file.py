@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches import built_file
+from podium.trainables.file_caches.built_file import built_once
 from tests.trainables.damaged_files import emptied
-from trainables.errors import TrialInputError
-from trainables.file_caches import built_file
-from trainables.file_caches.built_file import built_once
 
 CONTENT = b"".join(bytes([number]) * 1000 for number in range(8))
 
@@ -20,7 +20,7 @@ WORKER = """
 import sys, time
 from pathlib import Path
 from tests.trainables.file_caches.test_built_file import CONTENT, whole
-from trainables.file_caches.built_file import built_once
+from podium.trainables.file_caches.built_file import built_once
 
 def build(write):
     with open(sys.argv[2], "a") as notes:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.feature_cache import cached_features
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.feature_cache import cached_features
 
 VALUES = np.random.default_rng(0).standard_normal((70, 3)).astype(np.float32)
 

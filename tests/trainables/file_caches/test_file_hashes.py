@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.file_hashes import file_hashes, read_anew
-from trainables.file_caches.file_locks import file_lock
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.file_hashes import file_hashes, read_anew
+from podium.trainables.file_caches.file_locks import file_lock
 
 HOUR_NS = 3_600_000_000_000
 
@@ -19,7 +19,7 @@ HOUR_NS = 3_600_000_000_000
 @pytest.fixture
 def paths(tmp_path, monkeypatch):
     """Files that count as written long ago."""
-    monkeypatch.setattr("trainables.file_caches.file_hashes._YOUNGEST_NS", -HOUR_NS)
+    monkeypatch.setattr("podium.trainables.file_caches.file_hashes._YOUNGEST_NS", -HOUR_NS)
     root = tmp_path / "root"
     found = [root / folder / f"{n}.jpg" for folder in "ab" for n in range(10)]
     for number, path in enumerate(found):
@@ -81,7 +81,7 @@ def test_a_changed_file_is_hashed_again_whatever_its_size_and_time(paths, tmp_pa
 
 def test_a_file_that_was_written_just_now_is_not_remembered(paths, tmp_path, monkeypatch):
     """It may be written once more within one tick of the file system's clock."""
-    monkeypatch.setattr("trainables.file_caches.file_hashes._YOUNGEST_NS", HOUR_NS)
+    monkeypatch.setattr("podium.trainables.file_caches.file_hashes._YOUNGEST_NS", HOUR_NS)
     file_hashes(paths, tmp_path / "cache")
     assert not list((tmp_path / "cache" / "file_hashes").glob("*.json"))
 

@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from trainables.file_caches.file_locks import file_lock
+from podium.trainables.file_caches.file_locks import file_lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from trainables.file_caches.file_locks import file_lock
+from podium.trainables.file_caches.file_locks import file_lock
 with file_lock(Path(sys.argv[1]), doing="holding"):
     print("inside", flush=True)
     time.sleep(60)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.image_files import ImageFiles
 from tests.trainables.damaged_files import cut_off, emptied, turned_into_text
-from trainables.errors import TrialInputError
-from trainables.file_caches.image_files import ImageFiles
 
 GENERATOR = np.random.default_rng(0)
 RGB = GENERATOR.integers(0, 256, (9, 14, 3), dtype=np.uint8)

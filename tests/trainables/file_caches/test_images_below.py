@@ -1,7 +1,7 @@
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.image_files import images_below
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.image_files import images_below
 
 
 def made(folder, *names):

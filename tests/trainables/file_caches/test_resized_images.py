@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 from torchvision.transforms import InterpolationMode, Resize
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import resized
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.file_caches.resized_images import resized
 
 GENERATOR = np.random.default_rng(0)
 
@@ -20,9 +20,9 @@ GENERATOR = np.random.default_rng(0)
 BUILD = """
 import resource, sys
 from pathlib import Path
-from trainables.file_caches.resized_images import resized
-from trainables.file_caches.image_files import ImageFiles
-from trainables.errors import TrialInputError
+from podium.trainables.file_caches.resized_images import resized
+from podium.trainables.file_caches.image_files import ImageFiles
+from podium.trainables.errors import TrialInputError
 root, cache, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 files = ImageFiles.hashed(sorted(root.iterdir()), cache)
 if limit:

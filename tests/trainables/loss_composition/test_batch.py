@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from trainables.loss_composition.batch import Batch
-from trainables.losses.contrastive import Contrastive
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.contrastive import Contrastive
 
 LABELS = torch.tensor([0, 0, 1, 1])
 

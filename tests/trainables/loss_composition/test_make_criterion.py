@@ -7,16 +7,16 @@ import torch
 from pytorch_metric_learning import losses as pml
 from torch import nn
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
+from podium.trainables.registry import load, names
 from tests.trainables.losses.loss_cases import (
     BATCHES,
     DIM,
     embeddings,
     full_batch,
 )
-from trainables.errors import TrialInputError
-from trainables.loss_composition.batch import Batch, References
-from trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
-from trainables.registry import load, names
 
 HERE = "tests.trainables.loss_composition.test_make_criterion"
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]

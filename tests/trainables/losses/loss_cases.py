@@ -6,10 +6,10 @@ import itertools
 import numpy as np
 import torch
 
-from orchestrator.study.loss_facts import facts_of
-from search_spaces.parameters import Choice, Int
-from trainables.loss_composition.batch import Batch
-from trainables.registry import load, names
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.search_spaces.parameters import Choice, Int
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.registry import load, names
 
 LOSSES = names("losses")
 DIM = 8

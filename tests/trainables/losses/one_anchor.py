@@ -2,7 +2,7 @@
 
 import torch
 
-from trainables.loss_composition.batch import Batch, References
+from podium.trainables.loss_composition.batch import Batch, References
 
 
 def one_anchor(*, positives, negatives):

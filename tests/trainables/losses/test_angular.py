@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.angular import Angular
 from tests.trainables.losses.loss_cases import BATCHES, full_batch, prepared_loss, run
-from trainables.loss_composition.batch import Batch
-from trainables.losses.angular import Angular
 
 
 def test_the_hinge_opens_where_the_negative_sees_the_pair_under_more_than_the_angle():

@@ -1,8 +1,8 @@
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.binomial_deviance import BinomialDeviance
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.loss_composition.batch import Batch
-from trainables.losses.binomial_deviance import BinomialDeviance
 
 
 def test_as_it_sharpens_the_step_becomes_a_hinge():

@@ -1,7 +1,7 @@
 import torch
 
+from podium.trainables.losses.chopra import Chopra
 from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings, run
-from trainables.losses.chopra import Chopra
 
 
 def test_under_l2_a_rotation_changes_nothing_but_under_l1_it_does():

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from podium.trainables.recipes import loss_values
 from tests.trainables.losses.loss_cases import BATCHES, on_circle, prepared_loss, run
-from trainables.recipes import loss_values
 
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
 

@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from trainables.loss_composition.batch import Batch
-from trainables.losses.dense_triplet import DenseTriplet
-from trainables.losses.log_ratio import LogRatio
-from trainables.losses.neighbour_triplet import NeighbourTriplet
-from trainables.losses.threshold_triplet import ThresholdTriplet
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.dense_triplet import DenseTriplet
+from podium.trainables.losses.log_ratio import LogRatio
+from podium.trainables.losses.neighbour_triplet import NeighbourTriplet
+from podium.trainables.losses.threshold_triplet import ThresholdTriplet
 
 
 def on_a_line(places, label_places):

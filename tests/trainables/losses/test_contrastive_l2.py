@@ -3,9 +3,9 @@ from pytorch_metric_learning.distances import LpDistance
 from pytorch_metric_learning.losses import ContrastiveLoss
 from pytorch_metric_learning.reducers import DoNothingReducer
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.contrastive_l2 import ContrastiveL2
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.loss_composition.batch import Batch
-from trainables.losses.contrastive_l2 import ContrastiveL2
 
 
 def test_its_pairs_are_those_of_the_linear_hinge_squared():

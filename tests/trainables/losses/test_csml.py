@@ -1,8 +1,8 @@
 import torch
 
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.losses.csml import CSML
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.loss_composition.batch import Batch, References
-from trainables.losses.csml import CSML
 
 
 def test_references_that_are_the_batch_count_every_sample_as_its_own_positive():

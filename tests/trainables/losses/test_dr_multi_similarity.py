@@ -1,8 +1,8 @@
 import torch
 
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.losses.dr_multi_similarity import DRMultiSimilarity
 from tests.trainables.losses.loss_cases import DIM, embeddings
-from trainables.loss_composition.batch import Batch, References
-from trainables.losses.dr_multi_similarity import DRMultiSimilarity
 
 
 def test_against_references_it_finds_the_hardest_positive_among_them():

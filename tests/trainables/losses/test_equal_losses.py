@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from podium.trainables.registry import names
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
-from trainables.registry import names
 
 EQUAL = [
     ("dr_multi_similarity", {"gamma": 0.0}, "multi_similarity", {}),

@@ -6,7 +6,10 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.loss_composition.loss_base import Loss
+from podium.trainables.registry import load
 from tests.trainables.losses.loss_cases import (
     BATCHES,
     DIM,
@@ -19,9 +22,6 @@ from tests.trainables.losses.loss_cases import (
     prepared_loss,
     run,
 )
-from trainables.loss_composition.batch import Batch, References
-from trainables.loss_composition.loss_base import Loss
-from trainables.registry import load
 
 every_loss = pytest.mark.parametrize("name", LOSSES)
 every_batch = pytest.mark.parametrize("batch_name", BATCHES)

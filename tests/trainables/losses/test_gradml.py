@@ -1,10 +1,10 @@
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.csml import CSML
+from podium.trainables.losses.gradml import GradML
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
-from trainables.loss_composition.batch import Batch
-from trainables.losses.csml import CSML
-from trainables.losses.gradml import GradML
 
 
 @pytest.mark.parametrize("w", [0.5, 1.3])

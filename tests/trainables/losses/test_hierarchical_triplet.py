@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.hierarchical_triplet import HierarchicalTriplet
 from tests.trainables.losses.loss_cases import on_circle
-from trainables.loss_composition.batch import Batch
-from trainables.losses.hierarchical_triplet import HierarchicalTriplet
 
 
 def points_on_the_circle(degrees):

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.language_guidance import LanguageGuidance
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings
-from trainables.loss_composition.batch import Batch
-from trainables.losses.language_guidance import LanguageGuidance
 
 LABELS = balanced_labels(num_classes=3, samples_per_class=2)
 

@@ -1,9 +1,9 @@
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.lifted_mined import LiftedMined
+from podium.trainables.losses.lifted_structure import LiftedStructure
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.loss_composition.batch import Batch
-from trainables.losses.lifted_mined import LiftedMined
-from trainables.losses.lifted_structure import LiftedStructure
 
 
 def test_with_all_pairs_at_sharpness_one_it_is_twice_the_lifted_loss_without_its_hinge():

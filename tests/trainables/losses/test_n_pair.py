@@ -4,10 +4,10 @@ from pytorch_metric_learning.distances import DotProductSimilarity
 from pytorch_metric_learning.losses import NPairsLoss
 
 from benchmarks.twins.n_pair import twin
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.losses.n_pair import NPair
+from podium.trainables.losses.n_pair_l2 import NPairL2
 from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings
-from trainables.loss_composition.batch import Batch, References
-from trainables.losses.n_pair import NPair
-from trainables.losses.n_pair_l2 import NPairL2
 
 NUM_CLASSES = 7
 

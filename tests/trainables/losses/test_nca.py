@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from podium.trainables.losses.nca import Nca
 from tests.trainables.losses.one_anchor import one_anchor
-from trainables.losses.nca import Nca
 
 
 def test_a_probability_that_underflows_still_has_a_loss_and_a_gradient():

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.polar_sine import PolarSine
 from tests.trainables.losses.loss_cases import BATCHES, DIM, balanced_labels, embeddings, run
-from trainables.loss_composition.batch import Batch
-from trainables.losses.polar_sine import PolarSine
 
 
 def value_of(x, labels, **hyperparameters):

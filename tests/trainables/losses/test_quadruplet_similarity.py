@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.quadruplet_similarity import QuadrupletSimilarity
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings, run
-from trainables.loss_composition.batch import Batch
-from trainables.losses.quadruplet_similarity import QuadrupletSimilarity
 
 # 40 classes of 5: 400 positive and 19,500 negative pairs, so both sides are grouped.
 LABELS = balanced_labels(num_classes=40, samples_per_class=5)

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.smooth_ap import SmoothAp
 from tests.trainables.losses.loss_cases import BATCHES
-from trainables.loss_composition.batch import Batch
-from trainables.losses.smooth_ap import SmoothAp
 
 
 def one_minus_average_precision(batch):

@@ -2,9 +2,9 @@ import math
 
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.statistical import Statistical
 from tests.trainables.losses.loss_cases import BATCHES, DIM, embeddings, full_batch
-from trainables.loss_composition.batch import Batch
-from trainables.losses.statistical import Statistical
 
 
 def value_of(views, labels, **hyperparameters):

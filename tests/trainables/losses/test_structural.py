@@ -2,9 +2,9 @@ import math
 
 import torch
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.structural import Structural
 from tests.trainables.losses.loss_cases import BATCHES, on_circle
-from trainables.loss_composition.batch import Batch
-from trainables.losses.structural import Structural
 
 
 def test_one_positive_pair_by_hand():

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from podium.trainables.loss_composition.batch import Batch, References
+from podium.trainables.losses.triangular import Triangular
 from tests.trainables.losses.loss_cases import embeddings
-from trainables.loss_composition.batch import Batch, References
-from trainables.losses.triangular import Triangular
 
 
 @pytest.mark.parametrize("length", [0.5, 1.0, 3.0])

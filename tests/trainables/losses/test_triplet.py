@@ -2,10 +2,10 @@
 
 import pytest
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.losses.triplet import Triplet
+from podium.trainables.registry import load, names
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
-from trainables.loss_composition.batch import Batch
-from trainables.losses.triplet import Triplet
-from trainables.registry import load, names
 
 
 @pytest.mark.parametrize("miner", names("miners"))

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
+from podium.trainables.metrics.clustering import clustering_scores
 from tests.trainables.metrics.ranking_oracle import clustered, oracle_ranks, oracle_ranks_between
-from trainables.errors import TrialInputError
-from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
-from trainables.metrics.clustering import clustering_scores
 
 
 @pytest.fixture

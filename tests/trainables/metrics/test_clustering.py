@@ -10,12 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.trainables.metrics import _faiss
+from podium.trainables.metrics import k_means as module
+from podium.trainables.metrics.clustering import agreement, clustering_scores
+from podium.trainables.metrics.clustering_facts import ITERATIONS, SEED
+from podium.trainables.metrics.k_means import k_means
 from tests.trainables.metrics.ranking_oracle import clustered
-from trainables.metrics import _faiss
-from trainables.metrics import k_means as module
-from trainables.metrics.clustering import agreement, clustering_scores
-from trainables.metrics.clustering_facts import ITERATIONS, SEED
-from trainables.metrics.k_means import k_means
 
 LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from podium.trainables.metrics.collapse import is_collapsed, similarity_spread
 from tests.trainables.metrics.ranking_oracle import clustered, cosine
-from trainables.metrics.collapse import is_collapsed, similarity_spread
 
 
 def direction(dim=16):

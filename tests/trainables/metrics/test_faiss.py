@@ -7,8 +7,8 @@ import warnings
 import pytest
 import torch
 
-from trainables.metrics import _faiss
-from trainables.metrics._screening import largest_products
+from podium.trainables.metrics import _faiss
+from podium.trainables.metrics._screening import largest_products
 
 WORKS = """
 METRIC_INNER_PRODUCT = 0

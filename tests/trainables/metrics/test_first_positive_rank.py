@@ -7,6 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.trainables.metrics import _negatives, _positives
+from podium.trainables.metrics._cosines import deal, float32_slack
+from podium.trainables.metrics.first_positive_rank import first_positive_ranks
 from tests.trainables.metrics.ranking_oracle import (
     as_list,
     clustered,
@@ -14,9 +17,6 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks,
     oracle_ranks_between,
 )
-from trainables.metrics import _negatives, _positives
-from trainables.metrics._cosines import deal, float32_slack
-from trainables.metrics.first_positive_rank import first_positive_ranks
 
 # Coordinates from so few values that exact ties, scaled twins and zero rows are common.
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])

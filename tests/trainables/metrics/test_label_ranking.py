@@ -8,10 +8,10 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
-from trainables.metrics import label_ranking as _label_ranking
-from trainables.metrics.label_ranking import label_ranking
-from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
+from podium.trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
+from podium.trainables.metrics import label_ranking as _label_ranking
+from podium.trainables.metrics.label_ranking import label_ranking
+from podium.trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
 
 KS = (1, 2, 5, 100)
 

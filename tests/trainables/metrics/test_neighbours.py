@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from podium.trainables.metrics import neighbours as module
+from podium.trainables.metrics.neighbours import neighbours
 from tests.trainables.metrics.ranking_oracle import clustered, cosine
-from trainables.metrics import neighbours as module
-from trainables.metrics.neighbours import neighbours
 
 
 @pytest.mark.parametrize("exact_rows", [16384, 7])

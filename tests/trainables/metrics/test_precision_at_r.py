@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.trainables.metrics import _faiss
+from podium.trainables.metrics import precision_at_r as module
+from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
-from trainables.metrics import _faiss
-from trainables.metrics import precision_at_r as module
-from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 

@@ -3,10 +3,10 @@ import re
 import pytest
 import torch
 
+from podium.trainables.metrics.first_positive_rank import first_positive_ranks
+from podium.trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from podium.trainables.trial_reports import ClassHits, Score
 from tests.trainables.metrics.ranking_oracle import clustered, cosine
-from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
-from trainables.trial_reports import ClassHits, Score
 
 
 def hits_by_sorting(embeddings, labels, k):

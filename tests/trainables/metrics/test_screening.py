@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from trainables.metrics import _faiss, _screening
-from trainables.metrics._screening import largest_products
+from podium.trainables.metrics import _faiss, _screening
+from podium.trainables.metrics._screening import largest_products
 
 
 def rows(num, dim, seed):

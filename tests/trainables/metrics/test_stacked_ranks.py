@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from trainables.metrics import stacked_ranks as module
-from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.stacked_ranks import stacked_ranks
+from podium.trainables.metrics import stacked_ranks as module
+from podium.trainables.metrics.first_positive_rank import first_positive_ranks
+from podium.trainables.metrics.stacked_ranks import stacked_ranks
 
 
 def embeddings(seed, *, members=5, rows=90, dim=6):

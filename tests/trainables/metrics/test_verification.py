@@ -8,9 +8,9 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from trainables.dataset_interface.verification_pairs import VerificationPairs
-from trainables.metrics import _pair_counts, verification
-from trainables.metrics.verification import deal_classes, verification_scores
+from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
+from podium.trainables.metrics import _pair_counts, verification
+from podium.trainables.metrics.verification import deal_classes, verification_scores
 
 
 def found(embeddings, labels, pairs=None):

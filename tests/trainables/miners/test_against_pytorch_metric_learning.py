@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.twins._miners import DETERMINISTIC, twin_miner
+from podium.trainables.loss_composition.miner_base import kept_mask
 from tests.trainables.losses.loss_cases import BATCHES, full_batch
 from tests.trainables.miners.test_every_triplet_miner import MARGIN, mine
-from trainables.loss_composition.miner_base import kept_mask
 
 
 @pytest.mark.parametrize("batch_name", ["balanced", "unbalanced", "clustered"])

@@ -7,11 +7,11 @@ import torch
 from pytorch_metric_learning.miners import DistanceWeightedMiner
 from torch.func import vmap
 
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
+from podium.trainables.miners.distance_weighted import DistanceWeighted
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings
 from tests.trainables.miners.slow_miners import cosines, weights
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
-from trainables.miners.distance_weighted import DistanceWeighted
 
 
 def draw(x, labels, uniform_BB):

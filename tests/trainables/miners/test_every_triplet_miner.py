@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.trainables.loss_composition.miner_base import kept_mask, pair_masks
+from podium.trainables.losses._triplets import all_triplets, count_pairs
+from podium.trainables.registry import load, names
 from tests.trainables.losses.loss_cases import SMALL_BATCHES, full_batch
 from tests.trainables.miners.slow_miners import CHOICES, mined
-from trainables.loss_composition.miner_base import kept_mask, pair_masks
-from trainables.losses._triplets import all_triplets, count_pairs
-from trainables.registry import load, names
 
 MARGIN = 0.4
 RANDOM = [name for name in names("miners") if load("miners", name).is_random]

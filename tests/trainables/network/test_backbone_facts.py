@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from trainables.errors import TrialInputError
-from trainables.network.backbone_facts import backbone_facts, is_external
-from trainables.registry import load, names
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_facts import backbone_facts, is_external
+from podium.trainables.registry import load, names
 
 FIELDS = (
     *("has_map", "published_weights", "weights_note"),
@@ -46,8 +46,9 @@ def test_the_networks_of_the_field_are_there():
 
 def test_facts_need_no_torch():
     code = (
-        "import sys; from trainables.network.backbone_facts import backbone_facts\n"
-        "from trainables.network.initial_weights import weights_problem, weights_fingerprint\n"
+        "import sys; from podium.trainables.network.backbone_facts import backbone_facts\n"
+        "from podium.trainables.network.initial_weights import weights_fingerprint\n"
+        "from podium.trainables.network.initial_weights import weights_problem\n"
         "assert backbone_facts('vit_b_16').side_multiple == 16\n"
         "assert 'torch' not in sys.modules"
     )

@@ -2,15 +2,15 @@ import pytest
 import torch
 from torch import nn
 
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.training_loop.evaluation import Evaluator, embed
 from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
-from trainables.backbones.conv_small import ConvSmall
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.network.backbone_base import Backbone
-from trainables.network.embedder import Embedder
-from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import Evaluator, embed
 
 
 @pytest.fixture

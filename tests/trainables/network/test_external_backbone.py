@@ -2,13 +2,13 @@ import pytest
 import torch
 from torchvision.transforms.functional import normalize
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.trainables.backbones.foreign_networks import Native
-from trainables.errors import TrialInputError
-from trainables.network.embedder import Embedder
-from trainables.network.make_backbone import make_backbone
-from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import BackboneSettings
 
 MODULE = "tests.trainables.backbones.foreign_networks"
 IMAGES = torch.randint(256, (2, 3, 5, 6), generator=torch.Generator().manual_seed(0)).byte()

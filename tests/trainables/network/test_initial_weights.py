@@ -4,10 +4,14 @@ import re
 
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.network import initial_weights
-from trainables.network.initial_weights import not_downloaded, weights_fingerprint, weights_problem
-from trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network import initial_weights
+from podium.trainables.network.initial_weights import (
+    not_downloaded,
+    weights_fingerprint,
+    weights_problem,
+)
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 FILES = r"the path of a file \(\.pth, \.pt, \.tar, \.safetensors\)"
 

@@ -5,11 +5,11 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from trainables.backbones.conv_small import ConvSmall
-from trainables.backbones.identity import Identity
-from trainables.backbones.mlp import Mlp
-from trainables.errors import TrialInputError
-from trainables.network.load_weights import fill, read_weights
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.backbones.identity import Identity
+from podium.trainables.backbones.mlp import Mlp
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.load_weights import fill, read_weights
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.backbones.mlp import Mlp
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.backbones.conv_small import ConvSmall
-from trainables.backbones.mlp import Mlp
-from trainables.errors import TrialInputError
-from trainables.network.make_backbone import make_backbone
-from trainables.settings.trial_settings import BackboneSettings
-from trainables.trial.setup import set_up
 
 
 @pytest.mark.parametrize("name", ["conv_small", "resnet18", "package.module:Net", "timm:resnet18"])

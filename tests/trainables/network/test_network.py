@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 import torch
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.network import Network
 from tests.trainables.tiny_networks import CPU, settings, tiny_embedder, tiny_images, tiny_network
-from trainables.errors import TrialInputError
-from trainables.network.network import Network
 
 IMAGES = tiny_images(6)
 HAS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")

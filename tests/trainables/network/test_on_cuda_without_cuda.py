@@ -6,20 +6,20 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from podium.trainables.batches.image_batches import ResidentBatches
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.loss_composition.make_criterion import make_criterion
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.network import Network
+from podium.trainables.registry import load, names
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.setup import set_up
 from tests.trainables.backbone_names import backbones
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings, full_batch
 from tests.trainables.tiny_trials import tiny_trial
 from tests.trainables.without_cuda import CUDA, WithoutCuda
-from trainables.batches.image_batches import ResidentBatches
-from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.make_criterion import make_criterion
-from trainables.network.backbone_facts import backbone_facts
-from trainables.network.embedder import Embedder
-from trainables.network.network import Network
-from trainables.registry import load, names
-from trainables.settings.training_settings import TrainingSettings
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.setup import set_up
 
 NUM_CLASSES, SAMPLES = 6, 4
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torchvision.transforms.functional import normalize
 
-from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
+from podium.trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torchvision.transforms.functional import normalize
 
-from trainables.errors import TrialInputError
-from trainables.network.make_backbone import make_backbone
-from trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 needs_timm = pytest.mark.skipif(not importlib.util.find_spec("timm"), reason="needs timm")
 IMAGES = torch.randint(256, (2, 3, 64, 64), generator=torch.Generator().manual_seed(0)).byte()

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from podium.trainables.population import captured_step, population_fold
+from podium.trainables.population.population_fold import PopulationFold
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.population.test_population_fold import RATES, mapped_losses, trials
-from trainables.population import captured_step, population_fold
-from trainables.population.population_fold import PopulationFold
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 CUDA = torch.device("cuda")
 pytestmark = [

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.population.population_fold import PopulationFold
+from podium.trainables.population.stacked_step import BIAS, WEIGHT
+from podium.trainables.registry import load, names
+from podium.trainables.settings.population_agreement import why_alone
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.soak import soak
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.errors import Collapsed, Diverged
-from trainables.population.population_fold import PopulationFold
-from trainables.population.stacked_step import BIAS, WEIGHT
-from trainables.registry import load, names
-from trainables.settings.population_agreement import why_alone
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 CPU = torch.device("cpu")
 RATES = (1e-3, 2e-2)

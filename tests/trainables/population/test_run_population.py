@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.errors import Diverged
+from podium.trainables.population import run_population
+from podium.trainables.population.population_fold import PopulationFold
+from podium.trainables.population.run_population import Population
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import two_folds
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.errors import Diverged
-from trainables.population import run_population
-from trainables.population.population_fold import PopulationFold
-from trainables.population.run_population import Population
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 BETAS = {"a": 10.0, "b": 30.0, "c": 50.0, "d": 70.0}
 

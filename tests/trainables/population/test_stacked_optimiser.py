@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.optim import SGD, Adam, AdamW, RMSprop
 
-from trainables.population.stacked_optimiser import Rates, Trained, update
+from podium.trainables.population.stacked_optimiser import Rates, Trained, update
 
 MEMBERS, STEPS = 3, 5
 SHAPES = {"weight": (4, 6), "bias": (4,)}

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from trainables.loss_composition.batch import Batch
-from trainables.registry import load
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.registry import load
 
 MEMBERS, IMAGES, CLASSES, DIM = 12, 64, 52, 32
 

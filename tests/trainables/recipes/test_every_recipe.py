@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 import pytest
 
-from orchestrator.study.loss_facts import facts_of
-from trainables.errors import TrialInputError
-from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
-from trainables.recipes._base import ANY, PROXY_LOSSES
-from trainables.registry import names
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.trainables.errors import TrialInputError
+from podium.trainables.recipes import RECIPES, loss_values, reasons_of, training_for
+from podium.trainables.recipes._base import ANY, PROXY_LOSSES
+from podium.trainables.registry import names
 
 DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs", "glyph_masks")
 BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")

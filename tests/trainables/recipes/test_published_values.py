@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainables.recipes import RECIPES, loss_values, training_for
+from podium.trainables.recipes import RECIPES, loss_values, training_for
 
 DATA = Path(__file__).parents[2] / "data"
 DATASETS = {"CUB200-2011": "cub200", "CARS196": "cars196", "SOP": "sop"}

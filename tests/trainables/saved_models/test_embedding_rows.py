@@ -5,9 +5,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.saved_models.embedding_rows import read_rows
 from tests.trainables.embedding_files import written, written_in_one
-from trainables.errors import TrialInputError
-from trainables.saved_models.embedding_rows import read_rows
 
 EMBEDDINGS = torch.arange(21, dtype=torch.float32).view(7, 3)
 LABELS = torch.tensor([5, 5, 1, 0, 2, 1, 1])

@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 
 from podium.kept_files.embeddings_file import read_embeddings
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.saved_models.stored_scores import known_metrics, stored_scores
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from podium.trainables.trial.run_trial import run_trial
 from tests.trainables.tiny_trials import masks, tiny_trial
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.saved_models.stored_scores import known_metrics, stored_scores
-from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
-from trainables.trial.run_trial import run_trial
 
 
 def left_by(settings, folder):

@@ -5,15 +5,15 @@ import pytest
 import torch
 from PIL import Image
 
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.file_caches.image_files import images_below
+from podium.trainables.saved_models.model_file import Transform
+from podium.trainables.saved_models.trained_model import TrainedModel, load_model
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from podium.trainables.trial.run_trial import run_trial
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.backbones.conv_small import ConvSmall
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.file_caches.image_files import images_below
-from trainables.saved_models.model_file import Transform
-from trainables.saved_models.trained_model import TrainedModel, load_model
-from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
-from trainables.trial.run_trial import run_trial
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_a_network_for_vectors_takes_no_images(kept, tmp_path):
 def test_a_module_that_a_file_names_is_imported_only_on_trust(kept, tmp_path, monkeypatch):
     (tmp_path / "named_by_a_file.py").write_text(
         f"import pathlib; pathlib.Path({str(tmp_path)!r}, 'ran').touch()\n"
-        "from trainables.backbones.conv_small import ConvSmall\n"
+        "from podium.trainables.backbones.conv_small import ConvSmall\n"
         "class Stranger(ConvSmall): pass\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

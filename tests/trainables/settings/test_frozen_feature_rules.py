@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainables.settings.frozen_feature_rules import input_problem
+from podium.trainables.settings.frozen_feature_rules import input_problem
 
 
 def problem(**changes):

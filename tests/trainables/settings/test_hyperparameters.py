@@ -2,13 +2,13 @@ from dataclasses import fields, replace
 
 import pytest
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.hyperparameters import loss_arguments, resolved_training
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import tiny_trial
-from trainables.errors import TrialInputError
-from trainables.settings.hyperparameters import loss_arguments, resolved_training
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import BackboneSettings
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 
 def test_names_of_the_recipe_override_it_and_the_rest_goes_to_the_loss():
@@ -120,6 +120,8 @@ def test_a_hyperparameter_that_frozen_features_ignore_is_refused():
         ({"folds": (0, 0)}, "folds must be different, at least one"),
         ({"folds": (1,)}, "fold must be in 0..0"),
         ({"loss": "untrained"}, "loss 'untrained' is not trained: epochs must be 0; got 2"),
+        ({"loss": "features"}, "embedding_dim must be null of the loss features; got 16"),
+        ({"embedding_dim": None}, "embedding_dim must be at least 1; got None"),
         (
             {"loss": "untrained", "hyperparameters": {"epochs": 0, "margin": 0.1}},
             "unknown hyperparameter of untrained 'margin'",

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from trainables.settings.legal_ranges import Flag, Interval, Number, OneOf, Parameter, Whole
+from podium.trainables.settings.legal_ranges import Flag, Interval, Number, OneOf, Parameter, Whole
 
 
 def test_a_parameter_says_which_values_are_legal():

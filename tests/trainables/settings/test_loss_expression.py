@@ -1,7 +1,7 @@
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.settings.loss_expression import LossTerm, parse_loss
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.loss_expression import LossTerm, parse_loss
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from podium.trainables.settings.population_agreement import (
+    agreement,
+    loss_values,
+    real_names,
+    why_alone,
+)
+from podium.trainables.settings.trial_settings import BackboneSettings, ProtocolSettings
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.settings.population_agreement import agreement, loss_values, real_names, why_alone
-from trainables.settings.trial_settings import BackboneSettings, ProtocolSettings
 
 
 def member(tmp_path, **changes):

@@ -3,9 +3,13 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from trainables.errors import TrialInputError
-from trainables.settings.legal_ranges import OneOf
-from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, TrainingSettings
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.legal_ranges import OneOf
+from podium.trainables.settings.training_settings import (
+    LEGAL_VALUES,
+    TRAINING_TYPES,
+    TrainingSettings,
+)
 
 # The keys of ``training`` in stored trials, in tables and in plans.
 KEYS = """

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
-from trainables.settings.unused_settings import CONDITIONS, Surroundings, why_unused_setting
+from podium.trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
+from podium.trainables.settings.unused_settings import CONDITIONS, Surroundings, why_unused_setting
 
 NETWORK_AND_DATA = Surroundings(training=TrainingSettings(), dataset="d", backbone="b", loss="l")
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.metrics.class_retrieval import ClassRetrieval
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.saved_models.retrievals import retrievals
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.training_loop.evaluation import Evaluator, embed
 from tests.trainables.metrics.ranking_oracle import oracle_ranks_between
 from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
-from trainables.backbones.conv_small import ConvSmall
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.metrics.class_retrieval import ClassRetrieval
-from trainables.network.embedder import Embedder
-from trainables.saved_models.retrievals import retrievals
-from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import Evaluator, embed
 
 
 @pytest.fixture

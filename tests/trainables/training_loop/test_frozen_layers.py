@@ -4,9 +4,13 @@ import pytest
 import torch
 from torch import nn
 
+from podium.trainables.settings.training_settings import LEGAL_VALUES
+from podium.trainables.training_loop.frozen_layers import (
+    let_rest,
+    warn_of_batch_norm,
+    warn_of_warm_up,
+)
 from tests.trainables.tiny_networks import TinyBackbone, settings
-from trainables.settings.training_settings import LEGAL_VALUES
-from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
 
 CONVOLUTION = {"convolution.weight", "convolution.bias"}
 AFFINE = {"norm.weight", "norm.bias"}

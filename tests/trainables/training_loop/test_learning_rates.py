@@ -1,9 +1,9 @@
 import pytest
 
+from podium.trainables.recipes import training_for
+from podium.trainables.training_loop.frozen_layers import let_rest
+from podium.trainables.training_loop.learning_rates import learning_rates
 from tests.trainables.tiny_networks import TinyBackbone, settings
-from trainables.recipes import training_for
-from trainables.training_loop.frozen_layers import let_rest
-from trainables.training_loop.learning_rates import learning_rates
 
 
 # Of backbone and embedding layer, at epochs 1, 5, 6 and 11.

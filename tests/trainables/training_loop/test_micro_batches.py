@@ -3,12 +3,12 @@
 import pytest
 import torch
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.batch import Batch
+from podium.trainables.registry import load
+from podium.trainables.training_loop.micro_batches import backpropagate
 from tests.trainables.losses.loss_cases import full_batch, prepared_loss
 from tests.trainables.tiny_networks import settings, tiny_images, tiny_network
-from trainables.errors import TrialInputError
-from trainables.loss_composition.batch import Batch
-from trainables.registry import load
-from trainables.training_loop.micro_batches import backpropagate
 
 LABELS = torch.arange(5).repeat_interleave(2)
 LOSSES = ("multi_similarity", "contrastive", "triplet", "proxy_anchor", "n_pair", "soft_triple")

@@ -2,14 +2,14 @@ import pytest
 import torch
 from torch import nn
 
-from tests.trainables.losses.loss_cases import full_batch, prepared_loss
-from tests.trainables.tiny_networks import settings, tiny_embedder, tiny_images
-from trainables.settings.training_settings import LEGAL_VALUES
-from trainables.training_loop.optimisers import (
+from podium.trainables.settings.training_settings import LEGAL_VALUES
+from podium.trainables.training_loop.optimisers import (
     assert_owned_once,
     clip_gradients,
     make_optimiser,
 )
+from tests.trainables.losses.loss_cases import full_batch, prepared_loss
+from tests.trainables.tiny_networks import settings, tiny_embedder, tiny_images
 
 TRAINING = settings(
     learning_rate=1e-3,

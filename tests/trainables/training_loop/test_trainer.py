@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 import torch
 
+from podium.trainables.batch_samplers.hard_neighbours import HardNeighbours
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.class_text import write_class_text
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import Diverged, TrialInputError
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.network.network import Network
+from podium.trainables.recipes import RECIPES, loss_values, training_for
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.training_loop.evaluation import embed
+from podium.trainables.training_loop.trainer import Trainer
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import (
     ON_THE_CPU,
     assert_continues_after_any_report,
     tiny_trial,
     untimed,
 )
-from trainables.batch_samplers.hard_neighbours import HardNeighbours
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.class_text import write_class_text
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import Diverged, TrialInputError
-from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.network.network import Network
-from trainables.recipes import RECIPES, loss_values, training_for
-from trainables.reproducibility import derive_seed, reproducible
-from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import embed
-from trainables.training_loop.trainer import Trainer
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 # One of each kind: a memory, a sequence, random triplets, several views, a foreign loss.
 WITH_STATE = {

@@ -14,15 +14,15 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from podium.trainables.batches.image_batches import ResidentBatches
+from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.loss_composition.make_criterion import make_criterion
+from podium.trainables.network.network import Network
+from podium.trainables.recipes import training_for
+from podium.trainables.registry import load
+from podium.trainables.reproducibility import derive_seed, reproducible
+from podium.trainables.training_loop.trainer import Trainer
 from tests.trainables.tiny_networks import CPU, tiny_embedder
-from trainables.batches.image_batches import ResidentBatches
-from trainables.batches.labelled_images import LabelledImages
-from trainables.loss_composition.make_criterion import make_criterion
-from trainables.network.network import Network
-from trainables.recipes import training_for
-from trainables.registry import load
-from trainables.reproducibility import derive_seed, reproducible
-from trainables.training_loop.trainer import Trainer
 
 EPOCHS = 4
 SEED = 11

@@ -5,11 +5,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.trainables.errors import CheckpointError
+from podium.trainables.trial.checkpoint import Checkpoint, decode, encode
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial_reports import EpochReport, Score, reports_from_json, reports_to_json
 from tests.trainables.tiny_trials import tiny_trial, two_folds
-from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import Checkpoint, decode, encode
-from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import EpochReport, Score, reports_from_json, reports_to_json
 
 
 def small_checkpoint():

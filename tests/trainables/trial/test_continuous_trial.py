@@ -5,25 +5,25 @@ from dataclasses import replace
 import pytest
 import torch
 
-import trainables.trial.fold_run as fold_run
+import podium.trainables.trial.fold_run as fold_run
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.network.embedder import Embedder
+from podium.trainables.network.network import Network
+from podium.trainables.registry import load
+from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.training_loop.evaluation import Evaluator
+from podium.trainables.training_loop.trainer import Trainer
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import (
     ON_THE_CPU,
     assert_continues_after_any_report,
     masks,
     tiny_trial,
 )
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.network.embedder import Embedder
-from trainables.network.network import Network
-from trainables.registry import load
-from trainables.settings.trial_settings import DatasetSettings
-from trainables.training_loop.evaluation import Evaluator
-from trainables.training_loop.trainer import Trainer
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
 
 
 def masks_trial(cache_folder, *, loss="log_ratio", sampler="label_neighbours", **changes):

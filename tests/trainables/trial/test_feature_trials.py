@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.trial.run_trial import run_trial
 from tests.trainables.feature_folder import NUM_FEATURES, write_feature_folder
 from tests.trainables.tiny_trials import (
     assert_continues_after_any_report,
@@ -11,9 +14,6 @@ from tests.trainables.tiny_trials import (
     two_folds,
     untimed,
 )
-from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.trial.run_trial import run_trial
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,17 @@ import pytest
 import torch
 
 from podium.kept_files.embeddings_file import read_embeddings
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.metrics.first_positive_rank import first_positive_ranks
+from podium.trainables.metrics.recall_at_k import recall_scores
+from podium.trainables.saved_models.model_file import ModelFile, Transform, read_model
+from podium.trainables.saved_models.trained_model import TrainedModel
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.trial.fold_artifacts import FoldArtifacts
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial_reports import TestReport
 from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.recall_at_k import recall_scores
-from trainables.saved_models.model_file import ModelFile, Transform, read_model
-from trainables.saved_models.trained_model import TrainedModel
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.trial.fold_artifacts import FoldArtifacts
-from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import TestReport
 
 
 def kept_of(settings, **options):

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import tiny_trial, untimed
-from trainables.errors import Collapsed, Diverged
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.setup import set_up
 
 CPU = torch.device("cpu")
 
@@ -61,6 +61,16 @@ def test_embeddings_that_all_coincide_have_no_recall(cache_folder):
     weights(run)["embedding.bias"].fill_(1.0)
     with pytest.raises(Collapsed, match=r"all 48 val embeddings coincide \(fold 0, epoch 0\)"):
         run.run_epoch(0)
+
+
+def test_of_few_batches_of_batch_norm_the_failure_says_that_they_may_be_why(cache_folder):
+    run = start(cache_folder)
+    run.run_epoch(1)
+    weights(run)["embedding.weight"].fill_(0.0)
+    weights(run)["embedding.bias"].fill_(1.0)
+    told = r"coincide; its BatchNorm has followed 3 batches, .* \(fold 0, epoch 1\)"
+    with pytest.raises(Collapsed, match=told):
+        run.validate(1)
 
 
 def test_an_earlier_epoch_is_selected_among_equals(cache_folder):

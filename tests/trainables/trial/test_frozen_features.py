@@ -7,6 +7,21 @@ import numpy as np
 import pytest
 import torch
 
+from podium.trainables.backbones.conv_small import ConvSmall
+from podium.trainables.batches.labelled_images import images_of_classes
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.make_backbone import make_backbone
+from podium.trainables.registry import load, names
+from podium.trainables.reproducibility import reproducible
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
+from podium.trainables.training_loop.evaluation import embed
+from podium.trainables.trial.checkpoint import decode
+from podium.trainables.trial.fold_run import FoldRun
+from podium.trainables.trial.frozen_features import FrozenFeatures, source_files
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
+from podium.trainables.trial_reports import EpochReport
 from tests.trainables.tiny_trials import (
     ON_THE_CPU,
     assert_continues_after_any_report,
@@ -14,21 +29,6 @@ from tests.trainables.tiny_trials import (
     two_folds,
     untimed,
 )
-from trainables.backbones.conv_small import ConvSmall
-from trainables.batches.labelled_images import images_of_classes
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
-from trainables.network.make_backbone import make_backbone
-from trainables.registry import load, names
-from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
-from trainables.training_loop.evaluation import embed
-from trainables.trial.checkpoint import decode
-from trainables.trial.fold_run import FoldRun
-from trainables.trial.frozen_features import FrozenFeatures, source_files
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
-from trainables.trial_reports import EpochReport
 
 CPU = torch.device("cpu")
 LETTERS = DatasetSettings(name="glyphs", options={"classes": 40, "instances_per_class": 8})
@@ -245,7 +245,7 @@ def test_a_gpu_trains_to_the_same_numbers_as_the_cpu_up_to_rounding(tmp_path):
 def test_stored_features_are_distinguished_from_those_of_other_code(name):
     parts = [*load("backbones", name).__mro__, make_backbone]
     of_ours = {
-        inspect.getfile(part) for part in parts if part.__module__.startswith("trainables.")
+        inspect.getfile(part) for part in parts if part.__module__.startswith("podium.trainables.")
     }
     assert len(of_ours) >= 3
     assert of_ours <= {str(file) for file in source_files()}
@@ -253,7 +253,7 @@ def test_stored_features_are_distinguished_from_those_of_other_code(name):
 
 def test_an_edited_helper_of_an_own_backbone_computes_features_anew(tmp_path, monkeypatch):
     (tmp_path / "own_frozen_net.py").write_text(
-        "from trainables.backbones.conv_small import ConvSmall\nimport own_frozen_helper\n"
+        "from podium.trainables.backbones.conv_small import ConvSmall\nimport own_frozen_helper\n"
         "class Net(ConvSmall):\n    pass\n"
     )
     (tmp_path / "own_frozen_helper.py").write_text("SCALE = 1\n")

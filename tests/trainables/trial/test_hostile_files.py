@@ -10,9 +10,9 @@ import torch
 
 from podium.errors import CorruptFileError
 from podium.kept_files.embeddings_file import read_embeddings
-from trainables.errors import CheckpointError
-from trainables.saved_models.model_file import read_model
-from trainables.trial.checkpoint import add_checksum, decode
+from podium.trainables.errors import CheckpointError
+from podium.trainables.saved_models.model_file import read_model
+from podium.trainables.trial.checkpoint import add_checksum, decode
 
 
 class Touches:

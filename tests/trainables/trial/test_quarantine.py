@@ -8,6 +8,14 @@ import pytest
 import torch
 from PIL import Image
 
+from podium.trainables.errors import Collapsed, Diverged
+from podium.trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+)
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial_reports import EpochReport, TestReport
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
 from tests.trainables.tiny_trials import (
@@ -16,10 +24,6 @@ from tests.trainables.tiny_trials import (
     two_folds,
     untimed,
 )
-from trainables.errors import Collapsed, Diverged
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
-from trainables.trial.run_trial import run_trial
-from trainables.trial_reports import EpochReport, TestReport
 
 CLASSES, IMAGES = 40, 8
 SEED = 7

@@ -6,6 +6,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from podium.trainables.dataset_interface.class_splits import make_split
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import CheckpointError
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
+from podium.trainables.trial_reports import EpochReport, TestReport, reports_to_json
 from tests.trainables.tiny_trials import (
     LOSSES,
     assert_continues_after_any_report,
@@ -13,12 +19,6 @@ from tests.trainables.tiny_trials import (
     two_folds,
     untimed,
 )
-from trainables.dataset_interface.class_splits import make_split
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import CheckpointError
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
-from trainables.trial_reports import EpochReport, TestReport, reports_to_json
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -197,8 +197,8 @@ def _digest(reports):
 def _digest_in_fresh_process(settings):
     code = (
         "from tests.trainables.trial.test_run_trial import _digest\n"
-        "from trainables.settings.trial_settings import TrialSettings\n"
-        "from trainables.trial.run_trial import run_trial\n"
+        "from podium.trainables.settings.trial_settings import TrialSettings\n"
+        "from podium.trainables.trial.run_trial import run_trial\n"
         f"print(_digest(run_trial(TrialSettings.from_dict({settings.to_dict()!r}))))"
     )
     done = subprocess.run(

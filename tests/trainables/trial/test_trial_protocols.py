@@ -5,19 +5,19 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.trainables.feature_folder import write_feature_folder
-from tests.trainables.tiny_trials import masks, tiny_trial, two_folds, untimed
-from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import CheckpointError, TrialInputError
-from trainables.settings.trial_settings import (
+from podium.trainables.dataset_interface.load_dataset import load_dataset
+from podium.trainables.errors import CheckpointError, TrialInputError
+from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
-from trainables.trial.run_trial import run_trial
-from trainables.trial.setup import set_up
-from trainables.trial_reports import EpochReport, TestReport
+from podium.trainables.trial.run_trial import run_trial
+from podium.trainables.trial.setup import set_up
+from podium.trainables.trial_reports import EpochReport, TestReport
+from tests.trainables.feature_folder import write_feature_folder
+from tests.trainables.tiny_trials import masks, tiny_trial, two_folds, untimed
 
 TEST_TUNED = ProtocolSettings(kind="test_tuned", val_fraction=None)
 REFIT = ProtocolSettings(kind="refit", val_fraction=None)

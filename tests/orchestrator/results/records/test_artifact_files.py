@@ -1,6 +1,7 @@
 import pytest
 
-from orchestrator.results.records.artifact_files import (
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.artifact_files import (
     embedding_files,
     file_of_fold,
     kept_bytes,
@@ -9,7 +10,6 @@ from orchestrator.results.records.artifact_files import (
     save_embeddings,
     save_model,
 )
-from podium.errors import PodiumError
 
 
 def test_files_are_found_by_trial_and_fold(paths):

@@ -1,4 +1,4 @@
-from orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records import checkpoint_files
 from tests.orchestrator.results.store_rows import new_store
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.results.records.fairness_record import (
+from podium.orchestrator.results.records.fairness_record import (
     Disparity,
     Fairness,
     Side,

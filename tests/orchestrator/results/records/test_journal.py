@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.results.records import journal as journal_module
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.journal import (
+from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records import journal as journal_module
+from podium.orchestrator.results.records.journal import (
     Journal,
     read_asks,
     read_attempts,
@@ -22,11 +21,10 @@ from orchestrator.results.records.journal import (
     read_retried,
     remove_journal,
 )
-from orchestrator.results.records.json_records import LARGEST
-from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.runs import Run, write_run
-from orchestrator.results.records.store_paths import StudyPaths
-from podium.errors import CorruptFileError, StoreError
+from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
+from podium.orchestrator.results.records.json_records import LARGEST
+from podium.orchestrator.results.records.runs import Run, write_run
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.object_store import proxied
 from tests.orchestrator.journals import write_records
 from tests.orchestrator.results.failing_calls import fail_calls, system_error

@@ -6,7 +6,8 @@ import pytest
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from orchestrator.results.records.json_records import (
+from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.json_records import (
     STRICT,
     Amount,
     Count,
@@ -14,7 +15,6 @@ from orchestrator.results.records.json_records import (
     Time,
     parsed,
 )
-from podium.errors import CorruptFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

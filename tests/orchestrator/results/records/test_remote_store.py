@@ -10,23 +10,23 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.artifact_files import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.artifact_files import (
     embedding_files,
     kept_bytes,
     model_files,
     save_model,
 )
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage import local_copies, transient_errors
-from orchestrator.results.storage.files import list_below, put, read_bytes
-from orchestrator.results.storage.object_store import ObjectStore
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import ParquetFile
-from orchestrator.results.trial_files.reader import Reader
-from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage import local_copies, transient_errors
+from podium.orchestrator.results.storage.files import list_files, put, read_bytes
+from podium.orchestrator.results.storage.object_store import RemoteFile
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, rows_of
 from tests.orchestrator.results.file_operations import Killed
@@ -51,7 +51,9 @@ def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
 
 
 def names(store):
-    return [f"{it.parent.name}/{it.name}" for it in list_below(store.trials, "")]
+    return [
+        f"{it.parent.name}/{it.name}" for it in list_files(store.trials, "", in_subfolders=True)
+    ]
 
 
 def test_the_first_commit_wins_also_over_a_gathered_row(folder):
@@ -171,14 +173,14 @@ def fetched(proxy):
 class Requests:
     """Counts what is asked of a store, and ends it at a chosen request."""
 
-    METHODS = tuple(name for name in vars(ObjectStore) if not name.startswith("_"))
+    METHODS = tuple(name for name in vars(RemoteFile) if not name.startswith("_"))
 
     def __init__(self, monkeypatch, die_at=None, between=lambda: None):
         self.count = 0
         self._die_at, self._between = die_at, between
         self._is_looking = False
         for name in self.METHODS:
-            monkeypatch.setattr(ObjectStore, name, self._watched(getattr(ObjectStore, name)))
+            monkeypatch.setattr(RemoteFile, name, self._watched(getattr(RemoteFile, name)))
 
     def _watched(self, real):
         def method(store, *arguments, **options):

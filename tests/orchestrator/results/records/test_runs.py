@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.results.records.runs import (
+from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.runs import (
     Run,
     RunSpent,
     StartedTrial,
@@ -15,12 +16,11 @@ from orchestrator.results.records.runs import (
     write_run,
     write_run_count,
 )
-from orchestrator.results.storage.checksummed_text import (
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from orchestrator.results.trial_files.reader import runs_frame, spending_frame
-from podium.errors import CorruptFileError
+from podium.orchestrator.results.trial_files.reader import runs_frame, spending_frame
 
 SPENT = RunSpent(
     search="a.b",

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import StoreError
+from podium.orchestrator.results.records.store_paths import StudyPaths
 
 PATHS = StudyPaths(Path("results/thesis"))
 SEARCH = "glyphs-latin.conv_small.32.contrastive.fixed.0"

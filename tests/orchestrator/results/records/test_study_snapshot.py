@@ -1,24 +1,27 @@
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
+from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import (
     check_owner,
     read_provenance,
     read_store,
     read_study,
     write_snapshot_files,
 )
-from orchestrator.results.records.trial_schema import SCHEMA_VERSION, trial_schema
-from orchestrator.results.storage.checksummed_text import text_with_checksum, write_checksummed
-from orchestrator.results.trial_files.reader import Reader
-from podium.errors import CorruptFileError, PodiumError
-from tests.orchestrator.results.store_rows import KS, NAME, SCHEMA, WIDER, new_store
+from podium.orchestrator.results.records.trial_schema import SCHEMA_VERSION, trial_schema
+from podium.orchestrator.results.storage.checksummed_text import (
+    text_with_checksum,
+    write_checksummed,
+)
+from podium.orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import KS, NAME, PROVENANCE, SCHEMA, WIDER, new_store
 
 STUDY = {"name": NAME, "ks": (1, 2), "search": {"trials": 3, "lr": 1e-05}, "größe": None}
 
 
 def freeze(paths, schema=SCHEMA, study=STUDY):
-    write_snapshot_files(paths, name=NAME, study=study, provenance={"cpus": 2}, schema=schema)
+    write_snapshot_files(paths, name=NAME, study=study, provenance=PROVENANCE, schema=schema)
 
 
 def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
@@ -28,7 +31,7 @@ def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
     freeze(paths)
     assert read_study(paths) == {**STUDY, "ks": [1, 2]}
     assert list(read_study(paths)) == list(STUDY)
-    assert read_provenance(paths) == {"study": NAME, "cpus": 2}
+    assert read_provenance(paths) == {"study": NAME, **PROVENANCE}
     assert Reader(paths.folder).study() == read_study(paths)
     assert Reader(paths.folder).provenance() == read_provenance(paths)
 
@@ -54,7 +57,7 @@ def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     with pytest.raises(PodiumError, match=message):
         check_owner(paths, "other")
     with pytest.raises(PodiumError, match=message):
-        write_snapshot_files(paths, name="other", study={}, provenance={}, schema=SCHEMA)
+        write_snapshot_files(paths, name="other", study={}, provenance=PROVENANCE, schema=SCHEMA)
     assert paths.study.read_bytes() == before
 
 
@@ -72,7 +75,7 @@ def test_a_folder_that_is_no_results_folder_is_refused(tmp_path):
 
 def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, monkeypatch):
     paths = StudyPaths(tmp_path / NAME)
-    monkeypatch.setattr("orchestrator.results.records.study_snapshot.put", lambda *_: 1 / 0)
+    monkeypatch.setattr("podium.orchestrator.results.records.study_snapshot.put", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError, match="division"):
         freeze(paths)
     assert read_store(paths).study == NAME
@@ -104,12 +107,12 @@ def test_damaged_files_are_named(tmp_path, file, text, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, r"store\.json must hold the study and the columns of its trials; ks: Field required"),
-        ({"ks": [0]}, r"; ks\.0: Input should be greater than 0, got 0"),
-        ({"ks": []}, r"; ks: .* at least 1 item"),
-        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r"; hyperparameters\.a: .* got 'blob'"),
-        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r"; hyperparameters\.a: .* got \['int'"),
-        ({"ks": [1], "hyperparameters": {}, "metrics": [{"name": "a b"}]}, r"; metrics\.0\.name"),
+        ({}, r"store\.json is no store of trials: ks: Field required"),
+        ({"ks": [0]}, r" ks\.0: Input should be greater than 0; got 0"),
+        ({"ks": []}, r" ks: .* at least 1 item"),
+        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r" hyperparameters\.a: .* got 'blob'"),
+        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r" hyperparameters\.a: .* got \['int'"),
+        ({"ks": [1], "hyperparameters": {}, "metrics": [{"name": "a b"}]}, r" metrics\.0\.name"),
         ({"schema_version": 99}, "version 99 of the results schema; .* reads"),
     ],
 )

@@ -4,19 +4,23 @@ import json
 
 import pytest
 
-from orchestrator.results.storage.checksummed_text import (
+from podium.errors import CorruptFileError
+from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     text_with_checksum,
     text_without_checksum,
     write_checksummed,
 )
-from podium.errors import CorruptFileError
 
-VALUES = {"trials": {"s b": ["ü", 'a"\n'], "a": []}, "also": [1, 0.5, None]}
+VALUES = {"trials": {"s b": ["ü", 'a"\n'], "a": []}, "also": [1, 0.5, 1e-300, 2**70, None]}
 
 
-def test_any_changed_byte_is_noticed(tmp_path):
-    path = tmp_path / "x.json"
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "x.json"
+
+
+def test_any_changed_byte_is_noticed(path):
     write_checksummed(path, VALUES)
     whole = path.read_bytes()
     for place in range(len(whole)):
@@ -31,8 +35,7 @@ def test_any_changed_byte_is_noticed(tmp_path):
             read_checksummed(path)
 
 
-def test_other_forms_of_the_same_values_have_the_same_checksum(tmp_path):
-    path = tmp_path / "x.json"
+def test_other_forms_of_the_same_values_have_the_same_checksum(path):
     write_checksummed(path, VALUES)
     written = json.loads(path.read_bytes())
     for text in (json.dumps(written), json.dumps(written, indent=3)):
@@ -40,11 +43,36 @@ def test_other_forms_of_the_same_values_have_the_same_checksum(tmp_path):
         assert read_checksummed(path) == VALUES
 
 
-def test_a_file_without_its_checksum_is_refused(tmp_path):
-    path = tmp_path / "x.json"
+def test_a_file_without_its_checksum_is_refused(path):
     path.write_text(json.dumps(VALUES), encoding="utf-8")
     with pytest.raises(CorruptFileError, match="does not match its SHA-256"):
         read_checksummed(path)
     with pytest.raises(CorruptFileError, match="does not match its SHA-256"):
         text_without_checksum(path, b"name: x\n")
     assert text_without_checksum(path, text_with_checksum(b"name: x\n")) == b"name: x\n"
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "-1e999", f"{9**400}.0"])
+def test_a_number_that_is_not_finite_is_neither_read_nor_written(path, number):
+    path.write_text(f'{{"a": {number}}}')
+    with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON"):
+        read_checksummed(path)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_checksummed(path, {"a": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"a": 1', "EOF"),
+        ("", "EOF"),
+        ("\x00\x00", "expected value"),
+        ("[1]", "it must be an object"),
+        *((f'{{"a": {"[" * depth}{"]" * depth}}}', "recursion") for depth in (1_000, 100_000)),
+    ],
+    ids=["cut", "empty", "zeros", "a list", "deep", "deeper"],
+)
+def test_what_is_no_json_object_is_named(path, text, told):
+    path.write_text(text)
+    with pytest.raises(CorruptFileError, match=rf"x\.json is not valid JSON: {told}"):
+        read_checksummed(path)

@@ -2,13 +2,14 @@
 
 import os
 import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from orchestrator.results.storage import files
-from orchestrator.results.storage.local_copies import local_copy
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.storage import files
+from podium.orchestrator.results.storage.local_copies import local_copy
 from tests.object_store import proxied
 
 READERS = {
@@ -17,19 +18,8 @@ READERS = {
     "exists": files.exists,
     "copy": local_copy,
 }
-
-
-def endless(place: Path) -> None:
-    place.symlink_to("/dev/zero")
-
-
-def other_file(place: Path) -> None:
-    place.with_name("other").write_text("{}")
-    place.symlink_to("other")
-
-
-def nothing(place: Path) -> None:
-    place.symlink_to("nowhere")
+directly = partial(files.list_files, suffix="")
+in_subfolders = partial(files.list_files, suffix="", in_subfolders=True)
 
 
 def listening(place: Path) -> None:
@@ -38,55 +28,36 @@ def listening(place: Path) -> None:
 
 
 TRAPS = {
-    "a symbolic link": endless,
-    "a symbolic link ": other_file,
-    "a symbolic link  ": nothing,
+    "a symbolic link": lambda place: place.symlink_to("/dev/zero"),
+    "a symbolic link ": lambda place: place.symlink_to("other"),
+    "a symbolic link  ": lambda place: place.symlink_to("nowhere"),
     "a pipe": os.mkfifo,
     "a folder": Path.mkdir,
     "a socket": listening,
 }
 
 
-@pytest.fixture
-def near(tmp_path, monkeypatch):
-    """A folder whose paths are short enough for a socket."""
-    monkeypatch.chdir(tmp_path)
-    return Path()
-
-
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("trap", TRAPS)
-def test_what_is_no_regular_file_is_refused_and_not_waited_for(near, trap, reader):
-    TRAPS[trap](near / "x.json")
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(
+    tmp_path, monkeypatch, trap, reader
+):
+    monkeypatch.chdir(tmp_path)  # for a path that is short enough for a socket
+    Path("other").write_text("{}")
+    TRAPS[trap](Path("x.json"))
     with pytest.raises(CorruptFileError, match=rf"^x\.json is {trap.strip()}, which podium"):
-        READERS[reader](near / "x.json")
-
-
-def test_a_device_is_refused():
+        READERS[reader](Path("x.json"))
     with pytest.raises(CorruptFileError, match=r"/dev/zero is a device"):
-        files.read_bytes(Path("/dev/zero"))
+        READERS[reader](Path("/dev/zero"))
 
 
-def test_a_record_that_is_too_large_is_refused_before_it_is_read(tmp_path):
-    with (tmp_path / "x.json").open("wb") as file:
-        file.truncate(files.RECORD_BYTES + 1)
-    with pytest.raises(
-        CorruptFileError, match=r"x\.json has 67,108,865 bytes, .* at most 67,108,864"
-    ):
-        files.read_record(tmp_path / "x.json")
-
-
-def test_a_record_of_the_largest_size_is_read(tmp_path):
-    with (tmp_path / "x.json").open("wb") as file:
-        file.truncate(files.RECORD_BYTES)
-    content = files.read_record(tmp_path / "x.json")
-    assert content is not None
-    assert len(content) == files.RECORD_BYTES
-
-
-def test_no_file_that_is_larger_than_memory_is_read(tmp_path):
-    with (tmp_path / "state.pt").open("wb") as file:
-        file.truncate(2**43)  # without a block on the disk
+def test_what_is_too_large_is_refused_before_it_is_read(tmp_path):
+    for name, num_bytes in (("largest", 2**26), ("larger", 2**26 + 1), ("state.pt", 2**43)):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(num_bytes)  # without a block on the disk
+    assert len(files.read_record(tmp_path / "largest") or b"") == files.RECORD_BYTES == 2**26
+    with pytest.raises(CorruptFileError, match=r"has 67,108,865 bytes, .* most 67,108,864"):
+        files.read_record(tmp_path / "larger")
     with pytest.raises(CorruptFileError, match=r"state\.pt has 8,796,093,022,208 bytes, and was"):
         files.read_bytes(tmp_path / "state.pt")
 
@@ -99,42 +70,33 @@ def test_an_object_that_is_too_large_is_refused_before_it_is_read(s3_service):
         assert len(files.read_bytes(bucket / "x.json") or b"") == files.RECORD_BYTES + 1
 
 
-@pytest.mark.parametrize("name", ["x\nNo problems.json", "x\u202ey.json", "x\x1b[2Jy.json"])
-def test_a_name_that_would_forge_a_line_is_refused_where_files_are_listed(tmp_path, name):
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / name).touch()
-    for listing in (
-        lambda: files.list_names(tmp_path / "below", ".json"),
-        lambda: files.list_below(tmp_path, ".json"),
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        *(("tmp_path", name) for name in ("x\nNo problems.json", "x\x1b[2Jy.json")),
+        *((folder, "x\u202ey.json") for folder in ("tmp_path", "bucket")),
+    ],
+)
+def test_a_name_that_would_forge_a_line_is_refused_where_files_are_listed(request, folder, name):
+    place = request.getfixturevalue(folder)
+    files.put(place / "below" / name, b"{}")
+    files.put(place / "folders" / name / "x", b"{}")
+    for listing, folder in (
+        (directly, place / "below"),
+        (in_subfolders, place),
+        (files.list_folders, place / "folders"),
+        (in_subfolders, place / "folders"),
     ):
         with pytest.raises(CorruptFileError, match="a name with control characters") as refused:
-            listing()
+            listing(folder)
         assert str(refused.value).isprintable()
-
-
-def test_a_folder_with_such_a_name_is_refused_too(tmp_path):
-    (tmp_path / "x\nNo problems").mkdir()
-    for listing in (files.list_folders, lambda folder: files.list_below(folder, ".json")):
-        with pytest.raises(CorruptFileError, match=r"holds 'x\\nNo problems', a name with"):
-            listing(tmp_path)
-
-
-def test_an_object_with_such_a_name_is_refused_too(s3_service):
-    with proxied(s3_service) as (_, bucket):
-        files.put(bucket / "asks" / "s" / "x\u202ey.json", b"{}")
-        for listing in (
-            lambda: files.list_names(bucket / "asks" / "s", ".json"),
-            lambda: files.list_below(bucket / "asks", ".json"),
-        ):
-            with pytest.raises(CorruptFileError, match="a name with control characters"):
-                listing()
 
 
 def test_a_folder_that_is_a_link_is_not_listed(tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "t0").symlink_to(tmp_path / "outside")
-    for listing in (files.list_folders, lambda folder: files.list_below(folder, ".json")):
+    for listing in (files.list_folders, in_subfolders):
         with pytest.raises(CorruptFileError, match=r"t0 is a symbolic link"):
             listing(tmp_path / "inside")
     assert files.list_studies(tmp_path / "inside") == [tmp_path / "inside" / "t0"]
@@ -142,7 +104,7 @@ def test_a_folder_that_is_a_link_is_not_listed(tmp_path):
 
 def test_a_file_in_place_of_a_folder_is_named(tmp_path):
     (tmp_path / "asks").touch()
-    for listing in (files.list_folders, lambda folder: files.list_names(folder, "")):
+    for listing in (files.list_folders, directly):
         with pytest.raises(CorruptFileError, match=r"asks is a file, where podium has a folder"):
             listing(tmp_path / "asks")
 
@@ -159,4 +121,4 @@ def test_contents_are_all_there_is_with_its_kind_and_lead_nowhere(tmp_path):
         ("a/x", "file"),
         ("p", "a pipe"),
     ]
-    assert files.contents(tmp_path / "none") == []
+    assert [file.path for file in files.stored_files(tmp_path)] == ["a/x"]

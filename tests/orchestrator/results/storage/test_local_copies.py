@@ -6,12 +6,12 @@ import tempfile
 
 import pytest
 
-from orchestrator.results.storage import files
-from orchestrator.results.storage import local_copies as mirror
-from orchestrator.results.storage.local_copies import local_copies
-from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files.parquet_file import ParquetFile
 from podium.errors import CorruptFileError, StoreError, UnreachableError
+from podium.orchestrator.results.storage import files
+from podium.orchestrator.results.storage import local_copies as mirror
+from podium.orchestrator.results.storage.local_copies import local_copies
+from podium.orchestrator.results.storage.transient_errors import retrying_for
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile
 from tests.object_store import proxied
 
 
@@ -34,10 +34,6 @@ def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucke
             ParquetFile(place)
 
 
-def test_a_missing_local_file_is_left_for_its_reader_to_report(tmp_path):
-    assert local_copies([tmp_path / "absent"]) == [tmp_path / "absent"]
-
-
 def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
     with proxied(s3_service) as (proxy, bucket):
         proxy.fault = lambda method, path: "reset"
@@ -51,7 +47,7 @@ def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
     assert "trying again for up to 0.2 s" in said
 
 
-def test_copies_are_fetched_once_in_parallel_and_private(s3_service):
+def test_copies_are_fetched_once_in_parallel_and_private(s3_service, tmp_path):
     with proxied(s3_service) as (proxy, bucket):
         places = [bucket / f"{number}.parquet" for number in range(20)]
         for place in places:
@@ -62,5 +58,6 @@ def test_copies_are_fetched_once_in_parallel_and_private(s3_service):
         assert local_copies([*places, *places]) == copies * 2
         assert len(proxy.requests) == len(places)
         assert copies[0].parent.stat().st_mode & 0o077 == 0
-        with pytest.raises(FileNotFoundError, match=r"s3://.*none\.parquet.* is missing"):
-            local_copies([bucket / "none.parquet"])
+        # What is missing is left for its reader to report.
+        assert not local_copies([bucket / "none.parquet"])[0].exists()
+    assert local_copies([tmp_path / "absent"]) == [tmp_path / "absent"]

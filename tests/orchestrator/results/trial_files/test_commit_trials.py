@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import StoreError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.orchestrator.results.store_rows import (
     NAME,
     SCHEMA,

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
+from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
     NAME,
     SCHEMA,

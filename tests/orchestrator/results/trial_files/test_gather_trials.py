@@ -6,13 +6,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.inventory import take_inventory
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, LockHeldError
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
 from tests.orchestrator.results.file_operations import (
     FULL,
@@ -96,7 +96,7 @@ def test_a_study_that_gained_columns_has_them_in_every_file_after_the_next_end(t
 
 
 def test_large_rows_get_row_groups_of_their_own(tmp_path, monkeypatch):
-    monkeypatch.setattr("orchestrator.results.trial_files.parquet_file._GROUP_BYTES", 1)
+    monkeypatch.setattr("podium.orchestrator.results.trial_files.parquet_file._GROUP_BYTES", 1)
     store = store_of_five(tmp_path)
     before = rows_of(store)
     gather_all(store)

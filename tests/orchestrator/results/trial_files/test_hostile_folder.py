@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.study_snapshot import check_readable, read_study
-from orchestrator.results.storage.files import put
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError, StoreError
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.study_snapshot import check_readable, read_study
+from podium.orchestrator.results.storage.files import put
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     commit,

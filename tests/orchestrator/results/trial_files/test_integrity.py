@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.results.trial_files import integrity
-from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.trial_files import integrity
+from podium.orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_frames import LONG
 from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, rewrite, row
 

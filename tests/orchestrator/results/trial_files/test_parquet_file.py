@@ -4,17 +4,15 @@ import errno
 import os
 
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files import stored_rows
-from orchestrator.results.trial_files.commit_trials import to_table
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import ParquetFile
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, StoreError, UnreachableError
+from podium.orchestrator.results.storage.transient_errors import retrying_for
+from podium.orchestrator.results.trial_files.commit_trials import to_table
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.parquet_file import ParquetFile
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
 from tests.orchestrator.results.parquet_bombs import many_details, with_checksum
 from tests.orchestrator.results.store_frames import all_frames
@@ -60,7 +58,7 @@ def test_a_file_that_the_system_does_not_open_is_not_damaged(trial_file):
     trial_file.unlink()
     trial_file.parent.rmdir()
     trial_file.parent.symlink_to(trial_file.parent)
-    with pytest.raises(StoreError, match=r"cannot read .*t000\.parquet: .*symbolic links"):
+    with pytest.raises(StoreError, match=r"cannot look at .*t000\.parquet: .*symbolic"):
         ParquetFile(trial_file)
 
 
@@ -133,29 +131,3 @@ def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, is_gathered):
     before = {name: len(frame) for name, frame in all_frames(paths).items()}
     assert before["trials"] == 3
     assert check_store(paths) == 3
-
-
-def test_sizes_are_those_of_the_columns_in_memory(tmp_path):
-    hits = [class_hits(number) for number in range(50_000)]
-    paths = commit(new_store(tmp_path), row(0, class_hits=hits))
-    file = paths.trial("s0", "t000")
-    num_bytes = pq.ParquetFile(file).read().nbytes
-    assert num_bytes < ParquetFile(file).decoded_bytes() < 4 * num_bytes
-
-
-def test_files_that_take_much_are_read_one_after_the_other(tmp_path, monkeypatch):
-    details = {"scores": [score("val", epoch, 0.5) for epoch in range(1_000)]}
-    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(4)))
-    whole = all_frames(paths)
-    reader = Reader(paths.folder)
-    reader.trials().collect()
-    parts, collect = [], stored_rows.StoredRows.collect
-
-    def counted(self, query, trial_ids=None):
-        parts.append(trial_ids)
-        return collect(self, query, trial_ids)
-
-    monkeypatch.setattr(stored_rows, "_BATCH_BYTES", 150_000)
-    monkeypatch.setattr(stored_rows.StoredRows, "collect", counted)
-    assert reader.scores().collect().equals(whole["scores"])
-    assert [len(part) for part in parts if part is not None] == [1, 1, 1, 1]

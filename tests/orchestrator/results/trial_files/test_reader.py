@@ -6,13 +6,13 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.metric_columns import known_test_columns
-from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
-from orchestrator.results.trial_files import stored_rows as stored_rows_module
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.parquet_file import sealed
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
+from podium.orchestrator.results.trial_files import stored_rows as stored_rows_module
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.parquet_file import sealed
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import plainly
 from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
 from tests.orchestrator.results.store_rows import (

@@ -6,10 +6,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.trial_files import stored_rows
-from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.stored_rows import StoredRows
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
+from podium.orchestrator.results.trial_files.reader import Reader
+from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 from tests.orchestrator.results.store_frames import LONG, all_frames
 from tests.orchestrator.results.store_rows import class_hits, commit, new_store, row, score
 
@@ -33,24 +32,17 @@ def half_gathered(tmp_path):
     return commit(store, *rows[6:])
 
 
-@pytest.mark.parametrize("num_at_once", [1, 3, 11])
-def test_the_size_of_the_parts_changes_nothing(half_gathered, monkeypatch, num_at_once):
-    whole = all_frames(half_gathered)
-    read_at_once(monkeypatch, num_at_once)
-    for name, frame in all_frames(half_gathered).items():
-        assert_frame_equal(frame, whole[name])
-    streamed = Reader(half_gathered.folder).scores().collect(engine="streaming")
-    assert_frame_equal(streamed, whole["scores"])
-
-
-def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(
-    half_gathered, monkeypatch
-):
-    read_at_once(monkeypatch, 2)
+def test_no_more_rows_with_details_are_read_at_once_than_a_search_has(half_gathered, monkeypatch):
     heights = heights_read(monkeypatch, "scores")
     assert len(Reader(half_gathered.folder).scores().collect()) > 0
-    assert max(heights) == 2
+    assert max(heights) < 11
     assert sum(heights) == 11, "each trial once"
+
+
+def test_the_parts_may_be_streamed(half_gathered):
+    whole = all_frames(half_gathered)["scores"]
+    streamed = Reader(half_gathered.folder).scores().collect(engine="streaming")
+    assert_frame_equal(streamed, whole)
 
 
 def test_of_details_of_few_trials_no_other_trials_are_read(half_gathered, monkeypatch):
@@ -58,19 +50,6 @@ def test_of_details_of_few_trials_no_other_trials_are_read(half_gathered, monkey
     found = Reader(half_gathered.folder).test_scores().collect()
     tested = found["trial_id"].n_unique()
     assert sum(heights) == tested == 5
-
-
-def test_more_rows_are_read_at_once_where_their_details_are_small(half_gathered, monkeypatch):
-    monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
-    heights = heights_read(monkeypatch, "scores")
-    assert len(Reader(half_gathered.folder).scores().collect()) > 0
-    assert heights == [11]
-
-
-def read_at_once(monkeypatch, num_rows):
-    """Parts of so many rows, however small they are."""
-    monkeypatch.setattr(stored_rows, "_BATCH_ROWS", num_rows)
-    monkeypatch.setattr(stored_rows, "_SMALL_BYTES", num_rows)
 
 
 def heights_read(monkeypatch, column):
@@ -125,16 +104,15 @@ def test_a_tested_default_is_no_winner_while_a_better_config_has_no_finals(tmp_p
 
 def test_files_gathered_between_two_parts_are_found_again(half_gathered, monkeypatch):
     whole = all_frames(half_gathered)["scores"]
-    read_at_once(monkeypatch, 2)
     collect, calls = StoredRows.collect, []
 
     def then_gather(self, *arguments):
         found = collect(self, *arguments)
         calls.append(None)
-        if len(calls) == 3:
+        if len(calls) == 2:
             gather_all(half_gathered)
         return found
 
     monkeypatch.setattr(StoredRows, "collect", then_gather)
     assert_frame_equal(Reader(half_gathered.folder).scores().collect(), whole)
-    assert len(calls) > 4
+    assert len(calls) > 3

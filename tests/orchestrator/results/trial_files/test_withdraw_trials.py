@@ -2,13 +2,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
-from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
+from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
+from podium.orchestrator.results.trial_files.integrity import check_store
+from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import plainly, rows_of
 from tests.orchestrator.results.file_operations import (
     FULL,

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau
 
-from analysis.selection.selection_candidates import config_candidates
-from analysis.selection.selection_measures import choice_cells
+from podium.analysis.protocols.selection_candidates import config_candidates
+from podium.analysis.protocols.selection_measures import choice_cells
 from tests.analysis.protocol_studies import (
     final,
     run,

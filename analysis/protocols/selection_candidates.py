@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.split_halves import MEAN_DIGITS, top_shares
-from analysis.scores.protocol_run_checks import SEARCH
+from podium.analysis.estimates.split_halves import MEAN_DIGITS, top_shares
+from podium.analysis.scores.protocol_run_checks import SEARCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,6 @@ class Candidates:
         test_CE: test score of each candidate in each test run, mean over folds; NaN if missing.
         runs: keys of the test runs (stage, repeat, seed).
         is_own_E: whether a test run is one that the choice was made by.
-        num_pruned: number of configs that were pruned in the search.
-        num_failed: number of configs that failed in the search.
     """
 
     place: tuple[str, ...]
@@ -44,8 +42,6 @@ class Candidates:
     test_CE: NDArray[np.float64]
     runs: tuple[Hashable, ...]
     is_own_E: NDArray[np.bool_]
-    num_pruned: int
-    num_failed: int
 
     @property
     def pick_shares_C(self) -> NDArray[np.float64]:
@@ -92,8 +88,6 @@ def config_candidates(
                 test_CE=test_CE,
                 runs=keys,
                 is_own_E=np.array([key[:2] == ("search", repeat) for key in keys], dtype=bool),
-                num_pruned=int((outcomes["state"] == "PRUNED").sum()),
-                num_failed=int((outcomes["state"] == "FAILED").sum()),
             )
         )
     return tuple(found)
@@ -171,8 +165,6 @@ def _between_losses(members: Sequence[Candidates]) -> Candidates:
         test_CE=test_CE,
         runs=runs,
         is_own_E=is_own_E,
-        num_pruned=0,
-        num_failed=0,
     )
 
 

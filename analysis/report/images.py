@@ -1,6 +1,7 @@
-"""Retrieved images: a browser of queries and of what each loss retrieves for them.
+"""Images of tests: maps of their embeddings, and a browser of what is retrieved for queries.
 
-Q = queries, L = losses, K = neighbours.
+N = all test images, M = images on a map, D = embedding dimension; Q = queries, L = losses,
+K = neighbours.
 """
 
 import base64
@@ -11,20 +12,44 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from PIL import Image
 
-from analysis.figures.series import Series
-from analysis.page.html_page import Paragraph, Section, fragment
-from analysis.report.shown_blocks import spread_blocks
-from analysis.study_results.retrieved_images import (
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.plot import Plot
+from podium.analysis.figures.scatter import Point, scatter_plot
+from podium.analysis.figures.series import Series, series_of
+from podium.analysis.page.html_page import Illustration, Paragraph, Section, fragment
+from podium.analysis.report.shown_blocks import spread_blocks
+from podium.analysis.study_results.kept_embeddings import kept_embeddings
+from podium.analysis.study_results.retrieved_images import (
     Retrieved,
     query_orders,
     retrieved_by_embeddings,
     retrieved_by_pictures,
     stored_pictures,
 )
-from analysis.study_results.study_results import StudyResults
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import counted, number
+from podium.kept_files.embeddings_file import EmbeddingsFile
+
+CLASSES = 8
+"""Largest number of classes on a map; as many as there are colours."""
+
+IMAGES = 15
+"""Largest number of images of a class."""
+
+_FEWEST = 4  # images
+_MOST_PANELS = 12
+_MARGIN = 0.06  # of the size of a map
+
+_OF_MAPS = (
+    "Two principal components of the embeddings of the same test images under each loss. A map"
+    " shows no more than the share of the variance that it names: classes that overlap on it may"
+    " be apart in the other dimensions."
+)
 
 MOST_BYTES = 1_500_000
 """Of thumbnails and lists of neighbours in a page."""
@@ -37,15 +62,13 @@ _SIDE = 64  # of a thumbnail, in pixels
 _QUALITY = 60  # of photographs; grey images of data sets keep every pixel
 _NEIGHBOUR_BYTES = 8.5  # of a place and a similarity as text
 _HUNDREDTHS = 100  # of a similarity
-
 _ORDERS = {
     "sampled": "Sampled over classes",
     "worst": "Most errors first",
     "best": "Fewest errors first",
     "disagreements": "Losses disagree",
 }
-
-_INTRODUCTION = (
+_OF_RETRIEVALS = (
     "Test queries and their nearest images, nearest first, by the first seed of each tuned loss."
     " Below an image: its cosine to the query, or minus the distance where a loss learns lengths."
 )
@@ -62,6 +85,160 @@ _WHICH = (
     " page is full. Any query can be shown where embeddings were kept and the data set is on the"
     " machine that makes the page; otherwise only those that trials stored with their images."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    """The map of one loss, without the embeddings: those of a large data set are 100 MB.
+
+    Attributes:
+        loss: name of the loss.
+        positions_M2: principal components of the images shown.
+        share: share of their variance on the map.
+        names: class of each image.
+        score: score of the run on all test images; None if it was not stored.
+    """
+
+    loss: str
+    positions_M2: NDArray[np.float64]
+    share: float
+    names: tuple[str, ...]
+    score: float | None
+
+
+def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """Maps of the winners and of the baselines; None if no embeddings were kept.
+
+    The block is the middle one by mean test score of those with embeddings; of each loss the first
+    seed and fold is shown. None for continuous labels too, which have no classes to mark.
+    """
+    del series  # colours are classes here
+    if not results.is_by_class:
+        return None
+    for block in _mapped_blocks(results):
+        kept = kept_embeddings(results, block, with_baseline=True)
+        made = (_panel(results, *it) for it in itertools.islice(kept, _MOST_PANELS))
+        if panels := [panel for panel in made if panel is not None]:
+            return Section(
+                name="maps",
+                title="Embedding maps",
+                parts=(Paragraph(text=_OF_MAPS), _figure(block, panels)),
+            )
+    return None
+
+
+def mapped_rows(labels_N: NDArray[np.int64], indices_N: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of the images to show, by class and then by their index in the data set.
+
+    Of the classes with two images or more, `CLASSES` are chosen evenly in the order of their
+    labels; of each class the first images in the data set. The choice is deterministic and does
+    not depend on any result.
+
+    Args:
+        labels_N: labels of all test images.
+        indices_N: indices of these images in the data set.
+    """
+    present, counts = np.unique(labels_N, return_counts=True)
+    several = present[counts > 1]
+    if not len(several):
+        return np.empty(0, dtype=np.int64)
+    chosen = several[np.unique(np.linspace(0, len(several) - 1, CLASSES).round().astype(int))]
+    order_N = np.lexsort((indices_N, labels_N))
+    rows = [order_N[labels_N[order_N] == label][:IMAGES] for label in chosen]
+    return np.concatenate(rows)
+
+
+def principal_components(points_MD: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Positions (M, 2) on the first two principal components, and their share of the variance.
+
+    The farthest point of each component has a positive coordinate, so signs are fixed. The share
+    is 1 where all points coincide.
+    """
+    centred_MD = points_MD - points_MD.mean(axis=0)
+    left_MK, spreads_K, _ = np.linalg.svd(centred_MD, full_matrices=False)
+    scaled_MK = np.pad(left_MK * spreads_K, ((0, 0), (0, 2)))  # of one dimension there is one
+    positions_M2 = scaled_MK[:, :2]
+    farthest_2 = np.abs(positions_M2).argmax(axis=0)
+    positions_M2 = positions_M2 * np.where(positions_M2[farthest_2, [0, 1]] < 0, -1.0, 1.0)
+    variance = float((spreads_K**2).sum())
+    return positions_M2, float((spreads_K[:2] ** 2).sum()) / variance if variance else 1.0
+
+
+def _mapped_blocks(results: StudyResults) -> list[str]:
+    """Blocks with a tested winner, from the middle one by mean test score outwards."""
+    is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
+    levels = (
+        results.cells.filter(is_shown, pl.col("score").is_not_null())
+        .group_by("block")
+        .agg(pl.col("score").sort().mean())
+        .sort("score", "block")
+    )
+    blocks: list[str] = levels["block"].to_list()
+    middle = len(blocks) // 2
+    return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
+
+
+def _panel(results: StudyResults, loss: str, stored: EmbeddingsFile) -> _Panel | None:
+    """The map of one trial's test images; None with fewer than four to show."""
+    rows_M = mapped_rows(stored.labels_N, stored.indices_N)
+    if len(rows_M) < _FEWEST:
+        return None
+    points_MD = stored.embeddings_ND[rows_M].astype(np.float64)
+    if stored.by_direction:
+        lengths_M = np.linalg.norm(points_MD, axis=1)
+        points_MD = points_MD / np.where(lengths_M > 0, lengths_M, 1.0)[:, None]
+    positions_M2, share = principal_components(points_MD)
+    names = tuple(stored.class_names[label] for label in stored.labels_N[rows_M].tolist())
+    return _Panel(
+        loss=loss,
+        positions_M2=positions_M2,
+        share=share,
+        names=names,
+        score=stored.score(results.objective, results.k),
+    )
+
+
+def _figure(block: str, panels: list[_Panel]) -> Illustration:
+    names = sorted(set(panels[0].names))
+    looks = series_of(names)
+    images = counted(len(panels[0].names), "test image")
+    return Illustration(
+        name="embedding-maps",
+        plots=tuple(
+            _plot(panel, looks, f"embedding-map-{position}")
+            for position, panel in enumerate(panels)
+        ),
+        caption=f"{block}: {images} of {counted(len(names), 'class', 'classes')}, the same in"
+        f" every map; first seed of each tuned loss. Classes (at most {CLASSES}) are spread evenly"
+        f" over the sorted test classes, images (at most {IMAGES}) are the first of each: they"
+        " do not depend on any outcome. Colours and markers denote classes here, not losses.",
+        legend=tuple(looks[name] for name in names),
+    )
+
+
+def _plot(panel: _Panel, looks: Mapping[str, Series], name: str) -> Plot:
+    """The map of one loss, moved and scaled without distortion."""
+    low_2, high_2 = panel.positions_M2.min(axis=0), panel.positions_M2.max(axis=0)
+    size = float((high_2 - low_2).max()) or 1.0
+    moved_M2 = ((panel.positions_M2 - (low_2 + high_2) / 2) / size + 0.5).round(3)
+    axis = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
+    share = f"{number(PERCENT * panel.share, 0)} % of the variance"
+    return scatter_plot(
+        [
+            Point(name=of_class, x=x, y=y)
+            for (x, y), of_class in zip(moved_M2.tolist(), panel.names, strict=True)
+        ],
+        x=axis,
+        y=axis,
+        name=name,
+        label=f"{panel.loss}, {share}",
+        title=f"Map of the embeddings of {panel.loss}",
+        description=f"{len(moved_M2)} test images of {len(looks)} classes on two principal"
+        f" components, which have {share}.",
+        is_map=True,
+        looks=looks,
+    )
+
 
 _Picture = Callable[[int], Image.Image | None]
 
@@ -81,7 +258,7 @@ class _Block:
     picture: _Picture
 
 
-def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
+def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section: at most eight blocks, from the hardest to the easiest by mean test score.
 
     Of a block all test queries are looked through where its embeddings were kept and its images
@@ -89,8 +266,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """
     blocks = list(_blocks(results))
     if not blocks:
-        parts = (Paragraph(text="No images were stored."),)
-        return Section(name="images", title="Retrieved images", parts=parts)
+        return None
     records = _records(blocks, series)
     shown = sum(len(record["queries"]) for record in records)
     every = sum(block.retrieved.num_queries for block in blocks)
@@ -99,7 +275,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
         name="images",
         title="Retrieved images",
         parts=(
-            Paragraph(text=f"{_INTRODUCTION} {legend}"),
+            Paragraph(text=f"{_OF_RETRIEVALS} {legend}"),
             fragment(
                 "retrieval.html.j2",
                 blocks=[

@@ -1,9 +1,9 @@
 import polars as pl
 import pytest
 
-from analysis.estimates.confidence_intervals import t_interval
-from analysis.scores.final_scores import final_scores, final_trials
-from analysis.selection.tuning_gains import overall_selection, selection_table
+from podium.analysis.estimates.confidence_intervals import t_interval
+from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
+from podium.analysis.scores.final_scores import final_scores, final_trials
 from tests.analysis.store_frames import QUERIES, Store
 
 
@@ -25,13 +25,15 @@ def test_a_row_goes_from_default_over_tuned_to_test():
     store = Store()
     tuned(store, 16, "a", [100, 104, 110], [120, 118, 132])
     store.baseline(16, 60)
+    store.features(80)
     (row,) = selection_table_of(store).to_dicts()
     assert (row["block"], row["loss"]) == ("glyphs/net/16", "a")
     assert (row["val_default"], row["val_winner"]) == (0.5, 0.6)
     assert row["test_default"] == pytest.approx((100 + 104 + 110) / 3 / QUERIES)
     assert row["test_winner"] == pytest.approx((120 + 118 + 132) / 3 / QUERIES)
     assert row["test_untrained"] == pytest.approx(0.3)
-    assert row["above_untrained"] == pytest.approx(row["test_winner"] - 0.3)
+    assert (row["test_features"], row["baseline"]) == (0.4, "features")
+    assert row["above_baseline"] == pytest.approx(row["test_winner"] - 0.4)
     assert (row["default_state"], row["kept_default"]) == ("COMPLETE", False)
 
 
@@ -97,7 +99,7 @@ def test_overall_means_have_intervals_over_blocks():
     store.baseline(32, 50)
     selection = selection_table_of(store)
     (row,) = overall_selection(selection).to_dicts()
-    for name in ("gain", "above_untrained"):
+    for name in ("gain", "above_baseline"):
         expected = t_interval(selection[name].to_list())
         assert row[name] == pytest.approx(expected.estimate)
         assert row[f"{name}_low"] == pytest.approx(expected.low)
@@ -110,7 +112,7 @@ def test_without_a_baseline_nothing_is_above_it():
     store = Store()
     tuned(store, 16, "a", [100], [120])
     (row,) = overall_selection(selection_table_of(store)).to_dicts()
-    assert (row["above_untrained"], row["above_untrained_low"]) == (None, None)
+    assert (row["above_baseline"], row["above_baseline_low"]) == (None, None)
 
 
 def test_repeats_of_a_search_are_averaged():

@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.split_halves import all_halves, half_means, top_shares
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_candidates import config_candidates
+from podium.analysis.estimates.split_halves import all_halves, half_means, top_shares
+from podium.analysis.protocols.selection_candidates import config_candidates
+from podium.analysis.scores.protocol_run_checks import SEARCH
 from podium.errors import PodiumError
 
 _MOST_AT_ONCE = 10_000  # epochs of networks, each on all halves

@@ -9,18 +9,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.kendall_tau import kendall_tau
-from analysis.estimates.split_halves import (
+from podium.analysis.estimates.kendall_tau import kendall_tau
+from podium.analysis.estimates.split_halves import (
     MEAN_DIGITS,
     all_halves,
     half_means,
     other_half,
     top_shares,
 )
-from analysis.hypothesis_tests.group_means import Cells
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_candidates import Candidates, without_repeat
-from analysis.selection.selection_regret import RegretSettings, comparable, cross_fitted_regret
+from podium.analysis.hypothesis_tests.group_means import Cells
+from podium.analysis.protocols.selection_candidates import Candidates, without_repeat
+from podium.analysis.protocols.selection_regret import (
+    RegretSettings,
+    comparable,
+    cross_fitted_regret,
+)
+from podium.analysis.scores.protocol_run_checks import SEARCH
 
 CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
 CEILINGS = ("ceiling", "at_ceiling")
@@ -90,7 +94,7 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
         if kept_C.sum() > 1:
             means_C = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(MEAN_DIGITS)
             found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
-    val_C, test_CE = _compared_scores(candidates, "other")
+    val_C, test_CE = _compared_scores(candidates)
     if len(val_C) > 1:
         tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(MEAN_DIGITS).tolist())
         found["tau"] = None if np.isnan(tau) else tau
@@ -98,7 +102,7 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
 
 
 def _ceilings(candidates: Candidates, settings: RegretSettings) -> dict[str, float | None]:
-    val_C, test_CE = _compared_scores(candidates, "other")
+    val_C, test_CE = _compared_scores(candidates)
     if len(val_C) < 2 or test_CE.shape[1] < 2:
         return {}
     return {
@@ -130,21 +134,15 @@ def _overtuning(candidates: Candidates, settings: RegretSettings) -> float | Non
 
 
 def _compared_scores(
-    candidates: Candidates, test_runs: str
+    candidates: Candidates,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Validation (C,) and test (C, E) of the configs of one search that have all these test runs.
+    """Validation (C,) and test (C, E) of the configs that have all test runs not seen by a search.
 
-    Agreement of the two assumes that configs are drawn alike. Validation and test of one run are
-    correlated, so agreement with own runs is that of networks, and higher than that of configs.
-
-    Args:
-        candidates: configs of one search; those that did not complete in it are left out.
-        test_runs: ``other``: runs that the search did not see; ``own``: its own. Runs that fewer
-            than half of the configs have are left out.
+    Agreement of the two assumes that configs are drawn alike. Left out are configs that did not
+    complete in the search, and runs that fewer than half of the configs have.
     """
-    used_E = candidates.is_own_E if test_runs == "own" else ~candidates.is_own_E
     is_known_CE = np.isfinite(candidates.test_CE)
-    used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
+    used_E = ~candidates.is_own_E & (is_known_CE.mean(axis=0) >= 0.5)
     is_validated_C = np.isfinite(candidates.val_C)
     kept_C = is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_validated_C
     return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]

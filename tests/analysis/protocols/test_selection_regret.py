@@ -6,8 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.selection.selection_candidates import config_candidates, loss_candidates
-from analysis.selection.selection_regret import RegretSettings, cross_fitted_regret, mean_regret
+from podium.analysis.protocols.selection_candidates import config_candidates, loss_candidates
+from podium.analysis.protocols.selection_regret import (
+    RegretSettings,
+    cross_fitted_regret,
+    mean_regret,
+)
 from tests.analysis.protocol_studies import (
     final,
     run,
@@ -107,7 +111,7 @@ def test_one_test_run_has_no_regret():
     assert (mean["regret"], mean["low"], mean["high"], mean["num_estimated"]) == (None,) * 3 + (0,)
 
 
-def test_pruned_failed_and_untested_configs_are_counted_not_compared():
+def test_pruned_failed_and_untested_configs_are_not_compared():
     rows = [
         run("c0", val=0.5),
         run("c1", val=0.4),
@@ -120,9 +124,7 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
         *(final("c2", s, 9.0) for s in range(3)),
         *(final("c4", s, 9.0, state="COMPLETE" if s else "FAILED") for s in range(3)),
     ]
-    (candidates,) = config_candidates(runs_table(rows))
     assert regrets_of(runs_table(rows)) == [1]
-    assert (candidates.num_pruned, candidates.num_failed) == (1, 2)
 
 
 def test_a_pick_that_was_not_tested_or_has_no_rival_has_no_regret():
@@ -256,5 +258,5 @@ def test_only_test_runs_that_the_pick_has_are_compared():
 def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
     whole = mean_regrets(frame)
-    monkeypatch.setattr("analysis.selection.selection_regret._CHUNK", 100)
+    monkeypatch.setattr("podium.analysis.protocols.selection_regret._CHUNK", 100)
     assert mean_regrets(frame) == whole

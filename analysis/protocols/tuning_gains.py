@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import grouped_interval, t_interval
-from analysis.scores.final_scores import BASELINE, CELL_COLUMNS, seed_scores
-from orchestrator.results.records.metric_columns import score_column
+from podium.analysis.estimates.confidence_intervals import grouped_interval, t_interval
+from podium.analysis.scores.final_scores import BASELINES, CELL_COLUMNS, IS_BASELINE, seed_scores
+from podium.orchestrator.results.records.metric_columns import score_column
 
 _COMPETITION = ["block", "loss", "protocol"]
 _GROUP = ("dataset", "backbone")
@@ -17,7 +17,7 @@ _OVERALL = {
     "num_kept_default": pl.Int64,
     **{
         f"{name}{end}": pl.Float64
-        for name in ("val_gain", "gain", "above_untrained")
+        for name in ("val_gain", "gain", "above_baseline")
         for end in ("", "_low", "_high")
     },
 }
@@ -57,7 +57,9 @@ def selection_table(
         winner - default on test, paired by seed and fold, with the t interval ``gain_low`` to
         ``gain_high`` over ``num_seeds`` seeds, or over the repeats of the search where there are
         several, each of which may have picked another winner (null with one of them, and where the
-        winner is the default: ``kept_default``), ``test_untrained`` and ``above_untrained``.
+        winner is the default: ``kept_default``), ``test_untrained`` and ``test_features``, then
+        ``baseline``, the better of these (``untrained`` if they are equal), and ``above_baseline``
+        = winner - it.
     """
     at_k = scores.filter(pl.col("k") == k)
     gains = _paired_gains(at_k)
@@ -66,7 +68,7 @@ def selection_table(
         .group_by(CELL_COLUMNS)
         .agg(pl.col("score").mean())
         .pivot(on="finalist", on_columns=["default", "winner"], index=_KEYS, values="score")
-        .filter(pl.col("loss") != BASELINE)
+        .filter(~IS_BASELINE)
         .rename({"default": "test_default", "winner": "test_winner"})
     )
     return (
@@ -76,13 +78,14 @@ def selection_table(
             how="left",
         )
         .join(gains, on=list(_KEYS), how="left")
-        .join(_untrained(at_k), on="block", how="left")
-        .with_columns((pl.col("test_winner") - pl.col("test_untrained")).alias("above_untrained"))
+        .join(_baselines(at_k), on="block", how="left")
+        .with_columns((pl.col("test_winner") - pl.col("test_baseline")).alias("above_baseline"))
         .select(
             *_KEYS,
             *("val_default", "val_winner", "default_state", "test_default", "test_winner"),
             *("gain", "gain_low", "gain_high", "num_seeds", "kept_default"),
-            *("test_untrained", "above_untrained"),
+            *(f"test_{name}" for name in BASELINES),
+            *("baseline", "above_baseline"),
         )
         .sort(_KEYS)
     )
@@ -98,7 +101,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
-        and ``above_untrained`` as means over the blocks where they are known, each followed by
+        and ``above_baseline`` as means over the blocks where they are known, each followed by
         ``_low`` and ``_high`` (null with fewer than 3 groups).
     """
     rows = []
@@ -112,7 +115,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
             "num_blocks": len(group),
             "num_kept_default": int(group["kept_default"].sum()),
         }
-        for name in ("val_gain", "gain", "above_untrained"):
+        for name in ("val_gain", "gain", "above_baseline"):
             known = group.sort("block").drop_nulls(name)
             if known.is_empty():
                 row |= {name: None, f"{name}_low": None, f"{name}_high": None}
@@ -187,6 +190,12 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_GAINS)
 
 
-def _untrained(at_k: pl.DataFrame) -> pl.DataFrame:
-    baseline = seed_scores(at_k.filter(pl.col("finalist") == BASELINE))
-    return baseline.group_by("block").agg(pl.col("score").mean().alias("test_untrained"))
+def _baselines(at_k: pl.DataFrame) -> pl.DataFrame:
+    """Test scores of the baselines of each block, and the better one's name and score."""
+    score = pl.col("score")
+    means = seed_scores(at_k.filter(IS_BASELINE)).group_by("block", "loss").agg(score.mean())
+    return means.group_by("block").agg(
+        *(score.filter(loss=name).first().alias(f"test_{name}") for name in BASELINES),
+        pl.col("loss").sort_by("score", "loss").last().alias("baseline"),
+        score.max().alias("test_baseline"),
+    )

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.scores.protocol_run_checks import checked_attempts
-from analysis.selection.protocol_cost import cost_front, protocol_cost
+from podium.analysis.protocols.costs import cost_front, protocol_cost
+from podium.analysis.scores.protocol_run_checks import checked_attempts
 
 HOUR = 3600.0
 

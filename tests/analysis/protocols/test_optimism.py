@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.scores.protocol_run_checks import checked_class_hits
-from analysis.selection.optimism import class_optimism, fresh_run_optimism
+from podium.analysis.protocols.optimism import class_optimism, fresh_run_optimism
+from podium.analysis.scores.protocol_run_checks import checked_class_hits
 from podium.errors import PodiumError
 from tests.analysis.protocol_studies import final, run, runs_table, shared_configs
-from tests.analysis.selection.class_hit_tables import (
+from tests.analysis.protocols.class_hit_tables import (
     both_ways,
     class_hits_of,
     slow_optimism_over_sides,

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
-from analysis.selection.selection_candidates import Candidates
+from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from podium.analysis.protocols.selection_candidates import Candidates
 
 _CHUNK = 2**21  # numbers held at once
 

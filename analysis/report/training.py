@@ -1,0 +1,271 @@
+"""Learning curves of the tuned losses, and search histories, a block at a time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from podium.analysis.figures.axis import Axis
+from podium.analysis.figures.lines import Dots, Line, lines_plot, thinned
+from podium.analysis.figures.plot import Plot
+from podium.analysis.figures.series import Series
+from podium.analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
+from podium.analysis.page.html_page import Heading, Illustration, Part, Section
+from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.report.shown_blocks import points_of_line, ranked_losses
+from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import MISSING, counted
+
+_MOST_EPOCHS = 6  # columns of the table
+
+
+def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section; None without a finished winner that has a validation curve."""
+    by_epoch = _by_epoch(results.curves)
+    if by_epoch.is_empty():
+        return None
+    label = f"Validation {results.metric}, %"
+    figure = Illustration(
+        name="learning-curves",
+        plots=tuple(_curve_plots(results, by_epoch, series, label)),
+        caption=f"Validation {results.metric} of the tuned losses by epoch: mean and range (band)"
+        f" of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed.",
+        selector="Block" if by_epoch["block"].n_unique() > 1 else "",
+        table=_curves_table(by_epoch, series, results.score_word),
+    )
+    return Section(name="training", title="Learning curves", parts=(figure,))
+
+
+def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
+    """Mean, range and number of seeds at each epoch that all seeds of a cell reached."""
+    run = ["block", "loss", "repeat", "seed_index"]
+    per_seed = curves.drop_nulls("value").group_by(*run, "epoch").agg(pl.col("value").mean())
+    by_epoch = per_seed.group_by("block", "loss", "epoch").agg(
+        pl.col("value").sort().mean().alias("mean"),
+        pl.col("value").min().alias("low"),
+        pl.col("value").max().alias("high"),
+        pl.len().alias("seeds"),
+    )
+    is_full = pl.col("seeds") == pl.col("seeds").max().over("block", "loss")
+    return by_epoch.filter(is_full).sort("block", "loss", "epoch")
+
+
+def _curve_plots(
+    results: StudyResults,
+    by_epoch: pl.DataFrame,
+    series: Mapping[str, Series],
+    label: str,
+) -> Iterator[Plot]:
+    """A plot for each block."""
+    most = points_of_line(by_epoch.select("block", "loss").n_unique())
+    for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True)):
+        block = str(panel["block"][0])
+        parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
+        yield lines_plot(
+            [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
+            x=Axis(label="Epoch", digits=0),
+            y=Axis(label=label),
+            name=f"curves-{position}",
+            label=block,
+            title=f"Learning curves of {block}",
+            description=f"{label} by epoch, one line for each loss with the range of its seeds.",
+            band=f"range of {counted(max(panel['seeds']), 'seed')}",
+        )
+
+
+def _curve(loss: str, part: pl.DataFrame, series: Mapping[str, Series], most: int) -> Line:
+    """The line of one loss; those that share a colour have no band, which none could follow."""
+    shown = part[thinned(part.height, most)]
+    has_band = series[loss].position is not None and max(part["seeds"]) > 1
+    return Line(
+        name=loss,
+        xs=tuple(shown["epoch"]),
+        ys=tuple(shown["mean"]),
+        lows=tuple(shown["low"]) if has_band else (),
+        highs=tuple(shown["high"]) if has_band else (),
+    )
+
+
+def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
+    every = sorted(set(by_epoch["epoch"]))
+    epochs = [every[position] for position in thinned(len(every), _MOST_EPOCHS)]
+    rows = [
+        {"block": block, "loss": loss, **dict(zip(part["epoch"], part["mean"], strict=True))}
+        for (block, loss), part in by_epoch.group_by("block", "loss", maintain_order=True)
+    ]
+
+    def mean(epoch: int) -> Column:
+        return Column.number(str(epoch), lambda row: row.get(epoch))
+
+    return table(
+        rows,
+        (Column.text("Block", "block"), Column.named("Loss", "loss", series), *map(mean, epochs)),
+        name="learning-curves-table",
+        caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"
+        " far",
+    )
+
+
+def search_history(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
+    """The section: search histories, and Pareto fronts where time is an objective."""
+    fronts = _pareto_fronts(results, series)
+    parts: list[Part] = [it for it in (_history(results, series),) if it]
+    if fronts:
+        parts += (Heading(text="Pareto front of score and training time"), fronts)
+    return Section(name="searches", title="Search history", parts=tuple(parts))
+
+
+def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
+    trials = results.search_trials.with_columns(
+        (pl.col("objective").fill_nan(None) * PERCENT).alias("objective")
+    ).sort("block", "loss", "search", "index")
+    if not trials["objective"].count():
+        return None
+    most = points_of_line(trials["search"].n_unique())
+    panels = trials.partition_by("block", maintain_order=True)
+    plots = [
+        lines_plot(
+            _incumbents(results, panel, series, most),
+            x=Axis(label="Trial (0 is the published default)", digits=0),
+            y=Axis(label=f"Validation {results.metric}, %"),
+            are_steps=True,
+            name=f"history-{position}",
+            label=panel["block"][0],
+            title=f"Search history of {panel['block'][0]}",
+            description=f"Validation {results.metric} of trials in the order of suggestion, with"
+            " the incumbent, the best complete trial so far, as a line for each loss.",
+        )
+        for position, panel in enumerate(panels)
+    ]
+    return Illustration(
+        name="search-history",
+        plots=tuple(plots),
+        caption="Lines: the incumbent, the best complete trial so far. Dots: trials in the order"
+        " of suggestion, complete (filled), pruned (hollow, at the value when stopped) or failed"
+        f" (× on the lower edge).{_sampled(trials, series, most)}",
+        selector="Block" if len(panels) > 1 else "",
+        table=_searches_table(trials, series),
+    )
+
+
+def _sampled(trials: pl.DataFrame, series: Mapping[str, Series], most: int) -> str:
+    """Which trials are no dots; empty if all are."""
+    said = ""
+    if any(series[loss].position is None for loss in trials["loss"].unique()):
+        said += " Losses in grey have no dots."
+    if max(trials["search"].value_counts()["count"]) > most:
+        said += f" Of each search {most} trials are dots, spread evenly."
+    return said
+
+
+def _incumbents(
+    results: StudyResults, panel: pl.DataFrame, series: Mapping[str, Series], most: int
+) -> list[Line]:
+    """A line for each search, best loss first."""
+    has_repeats = panel["repeat"].n_unique() > 1
+    return [
+        _incumbent(
+            part,
+            note=f"repeat {part['repeat'][0]}" if has_repeats else "",
+            most=most if series[loss].position is not None else 0,
+        )
+        for loss in ranked_losses(results, set(panel["loss"]))
+        for part in panel.filter(loss=loss).partition_by("search", maintain_order=True)
+    ]
+
+
+def _incumbent(part: pl.DataFrame, *, note: str, most: int) -> Line:
+    """The incumbent of one search where it rises, and at most so many of its trials.
+
+    Only complete trials can be the incumbent: pruned ones were seen for fewer epochs.
+    """
+    complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
+    best = complete.select("index", pl.col("objective").cum_max())
+    rises = best.filter((pl.col("objective").diff() > 0).fill_null(value=True))
+    corners = rises.rows()
+    if corners and corners[-1][0] < part["index"][-1]:
+        corners.append((part["index"][-1], corners[-1][1]))
+    dots = part[thinned(part.height, most)] if most else part.clear()
+    return Line(
+        name=part["loss"][0],
+        xs=tuple(index for index, _ in corners),
+        ys=tuple(value for _, value in corners),
+        note=note,
+        dots=Dots(
+            xs=tuple(dots["index"]),
+            ys=tuple(dots["objective"]),
+            states=tuple(state.lower() for state in dots["state"]),
+        ),
+    )
+
+
+def _searches_table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
+    def count(label: str, state: str) -> Column:
+        return Column.count(label, lambda part: part.filter(pl.col("state") == state).height)
+
+    def first(label: str, of: Callable[[pl.DataFrame], pl.DataFrame], name: str) -> Column:
+        digits = 2 if name == "objective" else 0
+        return Column.number(
+            label, lambda part: None if of(part).is_empty() else of(part)[name][0], digits
+        )
+
+    return table(
+        trials.partition_by("search", maintain_order=True),
+        (
+            Column.text("Block", lambda part: part["block"][0]),
+            Column.named("Loss", lambda part: part["loss"][0], series),
+            Column.number("Repeat", lambda part: part["repeat"][0], 0)
+            if trials["repeat"].n_unique() > 1
+            else None,
+            count("Complete", "COMPLETE"),
+            count("Pruned", "PRUNED"),
+            count("Failed", "FAILED"),
+            first("Default, val %", _default, "objective"),
+            first("Best, val %", _best, "objective"),
+            first("Best trial", _best, "index"),
+        ),
+        name="search-history-table",
+        caption="The searches",
+    )
+
+
+def _default(part: pl.DataFrame) -> pl.DataFrame:
+    return part.filter("is_default").drop_nulls("objective")
+
+
+def _best(part: pl.DataFrame) -> pl.DataFrame:
+    """The complete trials, best first; ties go to the earlier trial, as in the search itself."""
+    complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
+    return complete.sort("objective", descending=True, maintain_order=True)
+
+
+def _pareto_fronts(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
+    if not has_time_objective(results.study):
+        return None
+    trials = with_pareto_fronts(results.search_trials).filter("on_front")
+    if trials.is_empty():
+        return None
+    return table(
+        trials.sort("search", "training_seconds", "index"),
+        (
+            Column.text("Search", "search"),
+            Column.named("Loss", "loss", series),
+            Column.number("Trial", "index", 0),
+            Column.share("Validation, %", "objective"),
+            Column.number("Training, s", "training_seconds", 1),
+            Column.text("Config", _config),
+        ),
+        name="search-fronts",
+        caption="The Pareto front of each search: complete trials that no other one of their"
+        " search beats"
+        " in score without taking longer. The winner, which the final stage retrains, is the one"
+        " with the best score.",
+    )
+
+
+def _config(trial: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name.removeprefix('hp.')} {f'{it:.4g}' if isinstance(it, float) else it}"
+        for name, it in trial.items()
+        if name.startswith("hp.") and it is not None
+    )

@@ -1,0 +1,138 @@
+"""What a search's journal holds: its asks, attempts at its trials, and withdrawn failures.
+
+An ask is written before its trial starts: it is the lease on a trial, and what a search is rebuilt
+from after a restart. A failure is withdrawn so that its trial is run again from scratch; it is
+written before its row is deleted, so that it is never forgotten, and a run that finds the row of
+such a record still there deletes it. Attempts at the trial stay as they are.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainValidator
+from pydantic.dataclasses import dataclass
+
+from podium.orchestrator.results.records.json_records import (
+    LARGEST,
+    STRICT,
+    Amount,
+    Count,
+    FileName,
+    Time,
+)
+
+AskSource = Literal["default", "given", "sampler"]
+
+
+def _value(value: object) -> object:
+    if type(value) not in (bool, int, float, str):
+        raise ValueError("must be a plain bool, int, float or str")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError("is out of bounds")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number")
+    return value
+
+
+Value = Annotated[bool | int | float | str, PlainValidator(_value)]
+"""A hyperparameter, which comes back from JSON with the type it had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class Ask:
+    """The index-th suggestion of a search.
+
+    Attributes:
+        search: id of the search.
+        index: number of the suggestion within its search, from 0.
+        trial_id: trial that the suggestion became.
+        config_hash: hash of its config.
+        hyperparameters: plain bool, int, float and str; each comes back with the type it had.
+        source: ``default`` for the published default, ``given`` for a config of the study's, and
+            ``sampler`` for what a sampler drew.
+    """
+
+    search: FileName
+    index: Count
+    trial_id: FileName
+    config_hash: str
+    hyperparameters: Mapping[str, Value]
+    source: AskSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class Attempt:
+    """One attempt at a trial; the first has number 1.
+
+    ``ended_at`` and ``cause`` are None while it runs, and stay so if the process of the run
+    was killed with it. Times have a time zone and are informative only.
+
+    Attributes:
+        trial_id: id of the trial.
+        search: id of its search.
+        number: number of the attempt.
+        node: name of the machine.
+        pid: id of the process.
+        device: what it ran on.
+        started_at: start of the attempt.
+        ended_at: its end.
+        cause: how it ended (`orchestrator.trials.failure_causes`).
+        message: details of the cause, and of a checkpoint that could not be used.
+        reports: epochs and tests that the trial had finished by then, in earlier attempts too.
+        seconds: duration by a monotonic clock.
+        cpus: CPUs that it occupied.
+        gpus: GPUs that it occupied, a fraction where trials share one.
+        peak_memory_mb: peak memory of its process in MB, as far as it could be measured.
+        device_memory_mb: total memory in MB of the GPU it ran on; known of attempts that ended
+            complete or out of memory.
+        members: number of trials that began with it as one population, of the last one where
+            memory or an error halved it; 1 of a trial alone.
+    """
+
+    trial_id: FileName
+    search: FileName
+    number: Count
+    node: str
+    pid: Count
+    device: str
+    started_at: Time
+    ended_at: Time | None = None
+    cause: str | None = None
+    message: str | None = None
+    reports: Count | None = None
+    seconds: Amount | None = None
+    cpus: Amount | None = None
+    gpus: Amount | None = None
+    peak_memory_mb: Amount | None = None
+    device_memory_mb: Amount | None = None
+    members: Annotated[int, Field(ge=1)] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class RetriedFailure:
+    """A failure of a trial that was run again.
+
+    Attributes:
+        trial_id: id of the trial.
+        number: counts the failures of the trial that were withdrawn, from 1.
+        search: id of its search.
+        stage: ``search``, ``final`` or ``baseline``.
+        cause: why it failed (`orchestrator.trials.failure_causes`).
+        message: one line on the failure.
+        traceback: traceback of the failure, with secrets removed.
+        log: tail of what the trial printed.
+        ended_at: end of the trial, by which its row is recognised.
+        attempts: number of its last attempt by then; only later ones count from then on.
+    """
+
+    trial_id: FileName
+    number: Count
+    search: FileName
+    stage: str
+    cause: str
+    message: str | None = None
+    traceback: str | None = None
+    log: str | None = None
+    ended_at: Time | None = None
+    attempts: Count
