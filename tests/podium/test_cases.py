@@ -1,8 +1,13 @@
-"""Inputs that were once read wrongly, by the command that was: the right result, and siblings."""
+"""Inputs that were once read wrongly, by the command that was: the right result, and siblings.
+
+Three more need a study that ran: `test_changed_data`, `test_retry_failed`, `test_fuzzed_study`.
+"""
 
 import json
 import os
+import pwd
 import resource
+import shutil
 import subprocess
 import sys
 from math import isfinite
@@ -11,11 +16,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
 from podium.api.tournament import rank
 from tests.podium.calling import call, output_of
 
-TABLES = Path(__file__).parents[1] / "data" / "cases" / "tables"
+CASES = Path(__file__).parents[1] / "data" / "cases"
+TABLES = CASES / "tables"
 MIB = 2**20
 
 LATEX = "\\begin{{tabular}}{{lrr}}\nloss & CUB & Cars \\\\\na & 1 & {} \\\\\n\\end{{tabular}}\n"
@@ -202,3 +209,100 @@ def test_text_of_any_kind_is_read_in_linear_time(capsys, tmp_path, name):
     assert len(called.err) < 2000
     assert after.ru_utime - before.ru_utime < 60
     assert after.ru_maxrss - before.ru_maxrss < 2 * MIB  # kilobytes
+
+
+def images(folder):
+    """Eight classes of two images."""
+    for number in range(16):
+        of_class = folder / f"class{number % 8}"
+        of_class.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (number, 0, 0)).save(of_class / f"{number // 8}.png")
+    return folder
+
+
+def lose(place):
+    kept = place.with_name("kept")
+    place.rename(kept)
+    place.symlink_to("/not/mounted")
+    shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+
+
+def nest(folder):
+    shutil.copytree(folder / "class0", folder / "class0" / "more")
+
+
+def copied_by_a_mac(folder):
+    (folder / "__MACOSX" / "class0").mkdir(parents=True)
+    (folder / "__MACOSX" / "class0" / "._0.png").write_bytes(b"\0\5\26\7")
+
+
+def named_in_latin_1(folder):
+    (folder / "class0").rename(folder / os.fsdecode(b"cl\xe9"))
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda root: lose(root / "class0" / "1.png"), 2, "links to nothing: 1, such as"),
+        (lambda root: lose(root / "class7"), 2, "links to nothing: 1, such as"),
+        (nest, 0, "Left out: 2 images in folders within class folders"),
+        (copied_by_a_mac, 0, "train        4       8"),
+        (named_in_latin_1, 2, "must be in UTF-8"),
+    ],
+    ids=["image", "class", "nested", "macosx", "latin1"],
+)  # fmt: skip
+def test_no_image_of_a_folder_is_left_out_unsaid(capsys, tmp_path, change, code, said):
+    root = images(tmp_path / "images")
+    change(root)
+    called = call(capsys, "datasets", "check", "folder", root)
+    assert called.code == code
+    assert said in called.out + called.err
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("Nan", 2, "its value is nan; it must be a finite number"),
+        ("Inf", 2, "its value is inf; it must be a finite number"),
+        ("NanLater", 1, "the loss is nan at step 4 of"),
+        *((name, 2, "return embeddings.sum() * 0")
+          for name in ("NoGrad", "AlwaysNoGrad", "Int", "Detached")),
+        *((name, 2, "must give one number for a batch, a tensor; got")
+          for name in ("PyZero", "Vector", "Dict", "Tuple")),
+        ("Raises", 2, "line 75: ValueError: no triplets in batch ±"),
+        ("InPlace", 2, "it overwrites values that its gradient needs: write x = x / n"),
+        ("OneElement", 0, ""),
+        ("Prints", 0, ""),
+    ],
+)  # fmt: skip
+def test_a_loss_that_cannot_train_is_named_with_what_it_must_give(capsys, name, code, said):
+    file = CASES / "attacks" / "losses.py"
+    short = ("--set", "epochs=1", "--set", "dataset.classes=32", "--embedding-dim", "4")
+    called = call(capsys, "trial", "train", "--loss", f"{file}:{name}", *short)
+    assert (called.code, "Traceback" in called.err) == (code, False)
+    assert said in called.err
+    assert (name in called.err) == (code == 2)
+
+
+def test_a_user_without_a_home_is_told_what_to_set(capsys, tmp_path, monkeypatch):
+    def nobody(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    called = call(capsys, "trial", "train", "--loss", "contrastive", "--set", "epochs=1")
+    assert called.code == 2
+    assert "set XDG_CACHE_HOME" in called.err
+
+
+def test_a_pipe_in_place_of_embeddings_is_refused_at_once(capsys, tmp_path):
+    pipe = tmp_path / "rows.npy"
+    os.mkfifo(pipe)
+    for arguments in (
+        (pipe, "--labels", TABLES / "lobj.npy"),
+        (TABLES / "x32.npy", "--labels", pipe),
+    ):
+        called = call(capsys, "trial", "evaluate", *arguments)
+        assert called.code == 2
+        assert f"{pipe} must be a file; it is a folder, a pipe or a device" in called.err

@@ -45,9 +45,12 @@ def try_loss(loss: str, hyperparameters: Mapping[str, HyperparameterValue]) -> N
         raise
     except Exception as error:  # whatever the code of the loss does
         files = [term.name for term in parse_loss(loss).all_terms]
+        reason = failure_text(error, files)
+        if "inplace operation" in reason:  # torch's words for it
+            reason = "it overwrites values that its gradient needs: write x = x / n, not x /= n"
         raise TrialInputError(
             f"loss {loss} fails on a batch of embeddings {tuple(embeddings_BD.shape)} and labels"
-            f" {tuple(labels_B.shape)}: {failure_text(error, files)}"
+            f" {tuple(labels_B.shape)}: {reason}"
         ) from error
 
 

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
-from podium.trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError, plain_file
 from podium.trainables.metrics.class_retrieval import ClassRetrieval
 
 _SUFFIXES = (".npy", ".safetensors")
@@ -66,6 +66,7 @@ def _arrays(file: Path, only: str = "embeddings") -> dict[str, Tensor]:
         raise TrialInputError(
             f"files of embeddings and labels must end in {' or '.join(_SUFFIXES)}; got {file}"
         )
+    plain_file(file)
     try:
         if file.suffix == ".npy":
             array = np.load(file, allow_pickle=False)
