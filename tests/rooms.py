@@ -35,11 +35,8 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.scheduling.systematic_failures",
     "orchestrator.scheduling.time_left",
     "orchestrator.scheduling.timeouts",
-    "orchestrator.study_validation.images",
     "orchestrator.scheduling.worker_slots",
     "orchestrator.study.external_loss_facts",
-    "orchestrator.study_validation.loss_needs",
-    "orchestrator.study_validation.training",
     "podium.api.images_at_hand",
     "podium.api.selection",
     "podium.api.status",
@@ -184,9 +181,9 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/trials", "podium/errors", "trainables", "trainables/settings",
     },
     "orchestrator/study_validation": {
-        "orchestrator", "orchestrator/study", "orchestrator/study_parser", "podium/errors",
-        "search_spaces", "trainables", "trainables/dataset_interface", "trainables/network",
-        "trainables/settings",
+        "orchestrator", "orchestrator/results/records", "orchestrator/search_samplers",
+        "orchestrator/study", "orchestrator/study_parser", "podium/errors", "search_spaces",
+        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/settings",
     },
     "trainables/population": {
         "trainables", "trainables/loss_composition", "trainables/metrics", "trainables/settings",
@@ -201,7 +198,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/study_parser": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "search_spaces",
-        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/recipes",
+        "trainables", "trainables/network", "trainables/recipes",
         "trainables/settings",
     },
     "orchestrator/trials": {

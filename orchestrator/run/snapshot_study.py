@@ -24,7 +24,7 @@ from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.resolved_study import resolved_dict, space_dict
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study.study_changes import compare
-from podium.orchestrator.study_validation.task import task_of
+from podium.orchestrator.study_validation.comparison import task_of
 from podium.orchestrator.trials.provenance import provenance
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import forget_datasets, load_dataset

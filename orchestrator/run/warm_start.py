@@ -31,7 +31,7 @@ from podium.orchestrator.study.configs import (
 )
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.orchestrator.study_validation.task import task_of
+from podium.orchestrator.study_validation.comparison import task_of
 from podium.search_spaces.parameters import Value, existing
 from podium.trainables.tasks import objective_of
 

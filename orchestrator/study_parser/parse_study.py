@@ -4,16 +4,18 @@ Combinations of values, also with data sets and networks, are checked by
 `orchestrator.study_validation.check_study`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
+from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Several, Text
 from podium.orchestrator.results.records.tournament_rules import TournamentRules
 from podium.orchestrator.results.storage.locations import has_scheme
 from podium.orchestrator.study.defaults import are_heads, default_image_size, default_recipe
+from podium.orchestrator.study.fairness import DECLARABLE
 from podium.orchestrator.study.study import (
     BudgetSettings,
     Dims,
@@ -30,18 +32,17 @@ from podium.orchestrator.study.study import (
     TrainOn,
 )
 from podium.orchestrator.study_parser.backbones import read_backbones
-from podium.orchestrator.study_parser.declared_differences import DECLARED, read_declared
 from podium.orchestrator.study_parser.file_paths import read_path, read_storage
 from podium.orchestrator.study_parser.losses import read_losses
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
+    note_unknown,
     read_items,
     read_keys,
     read_mapping,
 )
-from podium.orchestrator.study_parser.resources import with_known_backbones
 from podium.orchestrator.study_parser.search import read_search
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.recipes import RECIPES
@@ -82,6 +83,9 @@ class _Final:
     seeds: Repeats = FinalSettings().seeds
     protocol: Any = None
     train_on: Several[TrainOn] = FinalSettings().train_on
+
+
+_Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +147,8 @@ def read_study(given: Given, problems: Problems) -> Study:
     training = _read_training(values.get("training", {}), datasets, problems)
     backbones = read_backbones(values.get("backbones", ["conv_small"]), problems)
     names = [backbone.name for backbone in backbones]
+    differences = values.get("declared_differences", {})
+    declared: Any = read_keys(_Declared, differences, ("declared_differences",), problems)
     standard_size = default_image_size(training.recipe, datasets)
     return Study(
         name=name,
@@ -164,9 +170,9 @@ def read_study(given: Given, problems: Problems) -> Study:
             train_on=tuple(it for it in get_args(TrainOn) if it in keys.final.train_on),
         ),
         training=training,
-        resources=with_known_backbones(keys.resources, names, problems),
+        resources=_with_known_backbones(keys.resources, names, problems),
         budget=keys.budget,
-        declared_differences=read_declared(values.get(DECLARED, {}), problems),
+        declared_differences={name: why for name, why in asdict(declared).items() if why},
         tournament=keys.tournament,
         keep=keys.keep,
         quarantine=keys.quarantine,
@@ -195,6 +201,8 @@ def _top(given: Given, problems: Problems) -> _Keys:
 def _place(keys: _Keys, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
     if "study" not in values:
         problems.add("study", "study must be given")
+    elif not NAME.fullmatch(keys.study) and not problems.concern("study"):
+        problems.add("study", f"study names a folder: {NAME_RULE}", got=keys.study)
     if "storage" not in values or problems.concern("storage"):
         return keys.study, keys.storage
     return keys.study, read_storage(keys.storage, ("storage",), problems, holds=keys.study)
@@ -266,3 +274,16 @@ def _read_training(
     recipe = read.pop("recipe") or default_recipe(datasets)
     overrides = {name: value for name, value in read.items() if value is not None}
     return StudyTraining(recipe=recipe, overrides=overrides)
+
+
+def _with_known_backbones(
+    resources: ResourceSettings, backbones: Collection[str], problems: Problems
+) -> ResourceSettings:
+    """The resources of the study's backbones, in their order; others are noted."""
+    if problems.concern("backbones"):
+        return replace(resources, backbones={})
+    given = resources.backbones
+    for name in given:
+        if name not in backbones:
+            note_unknown(("resources", "backbones", name), backbones, problems)
+    return replace(resources, backbones={name: given[name] for name in backbones if name in given})

@@ -9,10 +9,9 @@ from pydantic import Field, StrictFloat, StrictInt
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Text
-from podium.orchestrator.study.study import Seed, Study
+from podium.orchestrator.study.study import Seed
 from podium.orchestrator.study_parser.file_paths import read_path
 from podium.orchestrator.study_parser.problems import Problems, label
-from podium.orchestrator.study_parser.protocol_crossing import without_labels
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
     note_not_taken,
@@ -106,20 +105,9 @@ def read_final_protocol(
     return protocol if has_seed else replace(protocol, split_seed=split_seed)
 
 
-def protocols_with_paths(
-    study: Study, problems: Problems
-) -> tuple[tuple[Path, ProtocolSettings], ...]:
-    """Path and settings of every protocol that was read without a problem."""
-    of_finals = [] if study.final.protocol is None else [study.final.protocol]
-    is_list = len(study.protocols) > 1
-    places: list[tuple[Path, ProtocolSettings]] = [
-        *(
-            (("protocol", index) if is_list else ("protocol",), protocol)
-            for index, protocol in enumerate(study.protocols)
-        ),
-        *((("final", "protocol"), protocol) for protocol in of_finals),
-    ]
-    return tuple((path, protocol) for path, protocol in places if not problems.concern(path[:1]))
+def without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
+    """The protocol without name and file path, which change no number."""
+    return replace(protocol, name="", classes_file=None)
 
 
 def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSettings:

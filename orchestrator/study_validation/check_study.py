@@ -4,6 +4,8 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 on values that were found wrong already is skipped.
 """
 
+from collections.abc import Callable
+
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.dataset_facts import dataset_facts
@@ -14,64 +16,30 @@ from podium.orchestrator.study.unused_settings import (
     start_epoch_problem,
     why_unused,
 )
-from podium.orchestrator.study_parser.declared_differences import check_fairness
 from podium.orchestrator.study_parser.problems import Problems, label
-from podium.orchestrator.study_parser.protocol_crossing import check_crossing
-from podium.orchestrator.study_parser.protocols import protocols_with_paths
-from podium.orchestrator.study_parser.resources import check_budget
-from podium.orchestrator.study_parser.search import check_sampler, check_try_first
-from podium.orchestrator.study_parser.tournament import check_tournament
-from podium.orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.images import check_images
-from podium.orchestrator.study_validation.loss_needs import check_needs
-from podium.orchestrator.study_validation.task import check_task
-from podium.orchestrator.study_validation.training import (
-    check_training_section,
-    configs_of,
-    why_unused_by_all,
-)
+from podium.orchestrator.study_validation import comparison, searches, training
+from podium.orchestrator.study_validation.trained_losses import TrainedLoss, trained_losses
 from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
-from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.training_settings import TRAINING_TYPES
-from podium.trainables.settings.trial_settings import ProtocolSettings
 
 
 def check_study(study: Study, problems: Problems) -> None:
     """Note everything that keeps ``study`` from being run."""
-    check_name(study.name, problems)
-    _check_spaces(study, problems)
-    _check_data(study, problems)
-    _check_search(study, problems)
-    check_crossing(study, problems)
-    check_images(study, problems)
-    check_training_section(study, problems)
-    check_needs(study, problems)
-    _check_used(study, problems)
-    check_task(study, problems)
-    check_try_first(study, problems)
-    check_sampler(study, problems)
-    check_fairness(study, problems)
-    check_tournament(study, problems)
-    check_budget(study, problems)
+    for check, reads in _RULES:
+        if not problems.concern(*reads):
+            check(study, problems)
 
 
-def check_name(name: str, problems: Problems) -> None:
-    """Note a name of a study that no folder can have."""
-    if not NAME.fullmatch(name) and not problems.concern("study"):
-        problems.add("study", f"study names a folder: {NAME_RULE}", got=name)
+def _check_tune(study: Study, problems: Problems) -> None:
+    for index, name in enumerate(study.search.tune):
+        if name not in TRAINING_SPACES:
+            path = ("search", "tune", index)
+            problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:
-    if problems.concern("search.tune"):
-        return
-    unknown = [name for name in study.search.tune if name not in TRAINING_SPACES]
-    for name in unknown:
-        path: Path = ("search", "tune", study.search.tune.index(name))
-        problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
-    if unknown or problems.concern("losses", "search.space"):
-        return
     for index, loss in enumerate(study.losses):
         facts = facts_of(loss.name)
         if loss.space is None and study.search.space not in facts.spaces:
@@ -86,72 +54,37 @@ def _check_spaces(study: Study, problems: Problems) -> None:
             problems.add(("losses", index), rule)
 
 
-def _check_data(study: Study, problems: Problems) -> None:
+def _check_datasets(study: Study, problems: Problems) -> None:
     labels: set[str] = set()
-    protocols = protocols_with_paths(study, problems)
     for index, dataset in enumerate(study.datasets):
-        path: Path = ("datasets", index)
+        path = ("datasets", index)
         if problems.concern(path):
             continue
         if dataset.label in labels:
             rule = "the data sets of a study must differ: give one of them another label"
             problems.add(path, rule, got=dataset.label)
         if not NAME.fullmatch(dataset.label):
-            problems.add(
-                path, f"the label of a data set names folders: {NAME_RULE}", got=dataset.label
-            )
+            rule = f"the label of a data set names folders: {NAME_RULE}"
+            problems.add(path, rule, got=dataset.label)
         labels.add(dataset.label)
         try:
-            num_classes = dataset_facts(dataset).num_train_classes
+            dataset_facts(dataset)
         except TrialInputError as error:
             problems.add(path, str(error))
-            continue
-        for protocol_path, protocol in protocols:
-            _check_split(protocol_path, protocol, dataset.label, num_classes, problems)
-
-
-def _check_split(
-    path: Path, protocol: ProtocolSettings, dataset: str, num_classes: int, problems: Problems
-) -> None:
-    if protocol.trains_on_all:
-        return
-    names = {"val_fraction": protocol.val_fraction, "folds": protocol.folds}
-    (name,) = [name for name, value in names.items() if value is not None] or ["classes_file"]
-    parameter = (*path, name)
-    try:
-        validation_counts(num_classes, protocol)
-    except TrialInputError as error:
-        problems.add(parameter, f"{dataset}: {error}")
-
-
-def _check_search(study: Study, problems: Problems) -> None:
-    path = "search.early_stopping"
-    kinds = [protocol.kind for protocol in study.protocols if protocol.num_folds == 1]
-    if study.search.early_stopping.kind != "folds" or problems.concern("protocol", path):
-        return
-    if len(kinds) == len(study.protocols):
-        problems.add(
-            path,
-            "search.early_stopping folds needs a protocol of several folds, such as kind kfold",
-            got=", ".join(kinds),
-        )
 
 
 def _check_used(study: Study, problems: Problems) -> None:
     """Note values and ranges that change nothing, and start epochs after the last one."""
-    rates = (f"training.{rate}" for rate in RATES)  # that spaces are made around
-    if problems.concern("losses", "search.space", "search.tune", *rates):
-        return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
         path: Path = ("losses", index)
         of_loss = [item for item in items if item.loss == loss.name]
-        configs = [config for item in of_loss for config in configs_of(study, item)]
+        configs = [config for item in of_loss for config in training.configs_of(study, item)]
         for section, names in (("values", loss.values), ("space", loss.own_parameters)):
             for name in names:
                 key_path = (*path, section, name)
                 if name in TRAINING_TYPES:
-                    reason = why_unused_by_all(study, of_loss, name, key_path, problems)
+                    reason = training.why_unused_by_all(study, of_loss, name, key_path, problems)
                 else:
                     reason = why_unused(loss.name, name, configs)
                 if reason:
@@ -164,10 +97,49 @@ def _check_epochs(
     study: Study, loss: StudyLoss, item: TrainedLoss, path: Path, problems: Problems
 ) -> None:
     """Note memories and main losses that would start after the last epoch in every config."""
-    configs = [{**config, **loss.values} for config in configs_of(study, item)]
+    configs = [{**config, **loss.values} for config in training.configs_of(study, item)]
     for name in filter(is_start_epoch, item.values):
         key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)
         rule = start_epoch_problem(name, earliest, item.training.epochs)
         if rule and not problems.concern("training.epochs", key_path):
             problems.add(key_path, rule, got=earliest)
+
+
+_SPACES = ("losses", "search.space", "search.tune")
+_BATCHES = ("training.batch_size", "training.samples_per_class", "training.sampler")
+_FOLDERS = ("protocol", "datasets", "backbones", "losses", "image_sizes")
+_TRAINED = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
+
+# In this order: rule, and the keys it reads. While any of these is wrong the rule is skipped.
+_RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = (
+    (_check_tune, ("search.tune",)),
+    (_check_spaces, _SPACES),
+    (_check_datasets, ()),
+    (searches.check_classes, ()),
+    (searches.check_folds, ("protocol", "search.early_stopping")),
+    (searches.check_final, ("final",)),
+    (searches.check_splits, ("protocol", "search.splits", "search.repeats", "final")),
+    (searches.check_folders, _FOLDERS),
+    (searches.check_differences, ("protocol", "datasets")),
+    (training.check_sizes, ("backbones", "image_sizes", "training.recipe", "datasets")),
+    (training.check_images, ("backbones",)),
+    (training.check_ranges, ()),
+    (training.check_grace, ("search.early_stopping", "training.epochs", "training.recipe")),
+    (training.check_batches, _BATCHES),
+    (training.check_unused_training, ()),
+    (training.check_balance, ("training.sampler", *_SPACES)),
+    (training.check_class_text, ("losses",)),
+    (training.check_mode, ("training.mode", "datasets", *_SPACES)),
+    (_check_used, (*_SPACES, *(f"training.{rate}" for rate in RATES))),  # spaces lie around rates
+    (comparison.check_task, ()),
+    (searches.check_try_first, _SPACES),
+    (searches.check_objectives, ("search.sampler", "search.objectives")),
+    (searches.check_sharing, ("search.sampler", "search.shared_configs")),
+    (searches.check_trials, ("search.sampler", "search.objectives", *_SPACES)),
+    (comparison.check_fairness, _TRAINED),
+    (comparison.check_test, ("losses", "tournament.test")),
+    (comparison.check_score, ("tournament.score", "metrics", "search.objectives")),
+    (comparison.check_groups, ("losses", "tournament.groups")),
+    (searches.check_budget, ("budget",)),
+)

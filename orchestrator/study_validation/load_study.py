@@ -12,7 +12,7 @@ from podium.orchestrator.study_parser.parse_study import read_place, read_study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
-from podium.orchestrator.study_validation.check_study import check_name, check_study
+from podium.orchestrator.study_validation.check_study import check_study
 
 # Losses of 50, data sets, backbones, dimensions and protocols of 10 each are half of it.
 _MAX_SEARCHES = 1_000_000
@@ -57,10 +57,9 @@ def study_place(path: Path) -> tuple[str, str]:
     """
     root = compose(_read(path), str(path))
     problems = Problems(root)
-    name, storage = read_place(root, problems)
-    check_name(name, problems)
+    place = read_place(root, problems)
     problems.raise_any()
-    return name, storage
+    return place
 
 
 def _read(path: Path) -> str:

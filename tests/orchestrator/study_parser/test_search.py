@@ -142,6 +142,11 @@ def test_cma_es_needs_a_number_to_search(tmp_path):
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 
+def test_configs_to_try_first_need_no_data_set_to_be_read(tmp_path):
+    (problem,) = problems_of(tmp_path, GIVEN, "datasets=[]")
+    assert problem.startswith("--set datasets: datasets must be a list")
+
+
 def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp_path):
     study = load(tmp_path, GIVEN)
     first, second = study.loss("proxy_anchor").try_first

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from podium.orchestrator.study_validation.comparison import task_of
 from podium.orchestrator.study_validation.load_study import load_study
-from podium.orchestrator.study_validation.task import task_of
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 CONTINUOUS = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"

@@ -1,0 +1,163 @@
+"""Checks that the losses of a study can be ranked together: one task, declared differences."""
+
+import pathlib
+
+from podium.orchestrator.results.records.metric_columns import (
+    METRICS_WITHOUT_K,
+    RECALL,
+    RankedScore,
+)
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.fairness import disparities, representatives, undeclared
+from podium.orchestrator.study.fairness_of_losses import TRY_FIRST, WARM_START
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.orchestrator.study_validation.trained_losses import known_datasets, trained_losses
+from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.dataset_interface.verification_pairs import check_pairs_file
+from podium.trainables.errors import TrialInputError
+from podium.trainables.registry import load
+from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS
+from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
+
+
+def task_of(study: Study) -> Task:
+    """The task of a checked study, which all its data sets share."""
+    return dataset_facts(study.datasets[0]).task
+
+
+def check_task(study: Study, problems: Problems) -> None:
+    """Note data sets of different tasks, and losses or batches for another task."""
+    tasks = {index: facts.task for index, _, facts in known_datasets(study, problems)}
+    if len(set(tasks.values())) > 1:
+        listed = "; ".join(
+            f"{study.datasets[index].label} is scored by {METRICS[task][0].name} ({task})"
+            for index, task in tasks.items()
+        )
+        rule = f"the data sets of a study must have one task to be ranked together: {listed}"
+        problems.add("datasets", rule)
+        return
+    if tasks:
+        first, task = next(iter(tasks.items()))
+        _check_losses(study, study.datasets[first].label, task, problems)
+        _check_sampler(study, study.datasets[first].label, task, problems)
+        _check_verification(study, task, problems)
+
+
+def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
+    if problems.concern("losses"):
+        return
+    for index, loss in enumerate(study.loss_names):
+        problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
+        if problem is not None:
+            problems.add(("losses", index), problem)
+
+
+def _check_verification(study: Study, task: Task, problems: Problems) -> None:
+    """Note tests that cannot verify pairs, and a file of pairs that cannot be read."""
+    path = ("metrics", "verification")
+    if not study.verification or problems.concern(path):
+        return
+    if task == "continuous":
+        problems.add(path, "images can be verified by class only, and these have label distances")
+        return
+    for _, dataset, facts in known_datasets(study, problems):
+        pairs = dataset.options.get(VERIFICATION_PAIRS)
+        if facts.num_test_classes < 2:
+            rule = f"verification needs 2 test classes, and {dataset.label} has"
+            problems.add(path, rule, got=facts.num_test_classes)
+        elif pairs is not None and has_own_size(dataset):
+            rule = f"a file of pairs names image files, and {dataset.label} has none"
+            problems.add((*path, "pairs"), rule)
+        elif pairs is not None:
+            try:
+                check_pairs_file(pathlib.Path(str(pairs)))
+            except TrialInputError as error:
+                problems.add((*path, "pairs"), str(error))
+
+
+def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:
+    if problems.concern("training.sampler"):
+        return
+    size_path = "training.batch_size"
+    trainings = (item.training for item in trained_losses(study, problems))
+    for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
+        found = load("batch_samplers", sampler)
+        problem = sampler_problem(sampler, found.needs, dataset, task)
+        if problem is not None and not problems.concern("training.sampler"):
+            problems.add("training.sampler", problem)
+        if size < found.smallest_batch and not problems.concern(size_path):
+            rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
+            problems.add(size_path, rule, got=size)
+
+
+_MIN_NEMENYI_LOSSES = 3
+_MIN_GROUPS = 2
+
+
+def check_fairness(study: Study, problems: Problems) -> None:
+    """Note differences without a declared reason, and reasons without a difference.
+
+    Configs of earlier results are not known before the study starts: a reason is accepted then.
+    """
+    found = disparities(study, representatives(blocks(study)))
+    for name, rule in undeclared(found).items():
+        problems.add(_cause(study, name), rule)
+    differing = {item.name for item in found}
+    if study.search.warm_start is not None:
+        differing.add(WARM_START)
+    for name in study.declared_differences.keys() - differing:
+        path: Path = ("declared_differences", name)
+        rule = f"{label(path)} gives a reason, but no losses of a block differ in {name}"
+        problems.add(path, f"{rule}: leave it out")
+
+
+def _cause(study: Study, name: str) -> Path:
+    """Path to the first value in the file that causes a difference; else to ``losses``."""
+    for index, loss in enumerate(study.losses):
+        if name == TRY_FIRST and loss.try_first:
+            return "losses", index, TRY_FIRST
+        if name in loss.values:
+            return "losses", index, "values", name
+        if name in loss.own_parameters:
+            return "losses", index, "space", name
+    return ("losses",)
+
+
+def check_test(study: Study, problems: Problems) -> None:
+    """Note a test that the losses are too few for."""
+    if study.tournament.test == "nemenyi" and len(study.loss_names) < _MIN_NEMENYI_LOSSES:
+        rule = f"nemenyi compares at least {_MIN_NEMENYI_LOSSES} losses; the study has"
+        problems.add(("tournament", "test"), f"{rule} {len(study.loss_names)}")
+
+
+def check_score(study: Study, problems: Problems) -> None:
+    """Note a score to rank by that the study does not have."""
+    path, score = ("tournament", "score"), study.tournament.score
+    if score is None:
+        return
+    metric = study.search.objectives[0]
+    without_k = METRICS_WITHOUT_K if metric == RECALL.name else ()
+    known = [*(RankedScore(metric, k).name for k in study.ks), *without_k]
+    if score not in known:
+        rule = "tournament.score must be a score of the study's test classes"
+        problems.add(path, rule, got=score, choices=known)
+
+
+def check_groups(study: Study, problems: Problems) -> None:
+    """Note groups of losses that cannot be compared."""
+    path, groups = ("tournament", "groups"), study.tournament.groups or {}
+    if study.tournament.groups is not None and len(groups) < _MIN_GROUPS:
+        problems.add(path, f"tournament.groups compares at least {_MIN_GROUPS} groups of losses")
+    of_loss: dict[str, str] = {}
+    for name, losses in groups.items():
+        for index, loss in enumerate(losses):
+            item = (*path, name, index)
+            if loss not in study.loss_names:
+                rule = f"tournament.groups.{name} must hold losses of the study"
+                problems.add(item, rule, got=loss, choices=study.loss_names)
+            elif (other := of_loss.setdefault(loss, name)) != name:
+                problems.add(item, f"{loss} is in the group {other} already", got=loss)

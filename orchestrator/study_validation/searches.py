@@ -1,0 +1,313 @@
+"""Checks searches: their protocols, and what samplers do not allow or budgets do not cover."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from podium.orchestrator.results.records.runs import HOURS
+from podium.orchestrator.search_samplers.coordinate import max_configs
+from podium.orchestrator.search_samplers.grid import num_configs
+from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
+from podium.orchestrator.search_samplers.suggester import SearchTask
+from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.budget import num_reserved_trials, trials_per_search
+from podium.orchestrator.study.configs import search_task, space_of
+from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.resource_demand import least_demand
+from podium.orchestrator.study.study import SECONDS, Search, Study, StudyLoss
+from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.protocols import without_labels
+from podium.orchestrator.study_parser.search import TWO_OBJECTIVES, metric_of
+from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.orchestrator.study_validation.trained_losses import (
+    TrainedLoss,
+    known_datasets,
+    trained_losses,
+)
+from podium.search_spaces.parameters import Choice, Value, existing
+from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+
+# Sampler that tries all values -> how many configs they make.
+_COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
+    "grid": num_configs,
+    "coordinate": max_configs,
+}
+_MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
+
+
+def check_objectives(study: Study, problems: Problems) -> None:
+    """Note objectives that the sampler, the stopping rule or the order does not allow."""
+    search, path = study.search, ("search", "objectives")
+    metric = metric_of(study.datasets)
+    if search.objectives[0] != metric:
+        rule = f"the first of search.objectives selects the winner and must be {metric}"
+        problems.add(path, rule, got=list(search.objectives))
+    elif (len(search.objectives) == 2) != (search.sampler == TWO_OBJECTIVES):
+        rule = (
+            f"{TWO_OBJECTIVES} searches for two objectives and every other sampler for one: "
+            f"search.sampler is {search.sampler}"
+        )
+        problems.add(path, rule, got=list(search.objectives))
+    if not search.wants_seconds:
+        return
+    if search.early_stopping.kind != "none":
+        rule = (
+            f"search.early_stopping must be none if {SECONDS} are an objective: those of a "
+            "trial that was stopped early cannot be compared"
+        )
+        problems.add("search.early_stopping", rule, got=search.early_stopping.kind)
+    if search.order != "asynchronous":
+        rule = (
+            f"search.order must be asynchronous if {SECONDS} are an objective: they differ "
+            "from run to run, so that suggestions cannot be deterministic"
+        )
+        problems.add("search.order", rule, got=search.order)
+
+
+def check_sharing(study: Study, problems: Problems) -> None:
+    """Note shared configs of a sampler that learns."""
+    search = study.search
+    if search.shared_configs and search.sampler not in DO_NOT_LEARN:
+        rule = (
+            f"search.shared_configs needs a sampler that does not learn from outcomes, or "
+            f"searches would get different configs: {', '.join(sorted(DO_NOT_LEARN))}"
+        )
+        problems.add("search.shared_configs", rule, got=search.sampler)
+
+
+def check_trials(study: Study, problems: Problems) -> None:
+    """Note budgets that are too small for what a search tries, and spaces it cannot search."""
+    items = trained_losses(study, problems)
+    for index, loss in enumerate(study.losses):
+        of_loss = [item for item in items if item.loss == loss.name]
+        _check_trials(study, loss, of_loss, problems)
+        if study.search.sampler == "cma-es":
+            _check_ranges(study, index, problems)
+
+
+def _check_trials(
+    study: Study, loss: StudyLoss, of_loss: Sequence[TrainedLoss], problems: Problems
+) -> None:
+    """Note a budget that is too small for the configs tried first, or for the grid."""
+    path = "search.trials"
+    if problems.concern(path, "search.warm_start"):
+        return
+    search = study.search
+    num_first = 1 + len(loss.try_first)
+    if search.warm_start is not None:
+        num_first += search.warm_start.top
+    if search.trials < num_first:
+        rule = (
+            f"search.trials must be at least {num_first} for {loss.name}: its default and the "
+            "configs of try_first and warm_start come first"
+        )
+        problems.add(path, rule, got=search.trials)
+    elif search.sampler in _COUNTED:
+        count, limit = _COUNTED[search.sampler], max(search.trials, _MOST_CONFIGS) + 1
+        needed = [count(search_task(study, item.block, loss.name), limit) for item in of_loss]
+        if None in needed:
+            rule = (
+                f"search.sampler {search.sampler} needs lists of values or ranges with steps, and"
+                f" what is searched of {loss.name} has a range without"
+            )
+            problems.add("search.sampler", rule)
+        elif (most := max(filter(None, needed), default=0)) > search.trials:
+            rule = (
+                f"search.trials must be at least {most} for the sampler {search.sampler} and"
+                f" {loss.name}: all its values, and its default"
+            )
+            problems.add(path, rule, got=search.trials)
+
+
+def _check_ranges(study: Study, index: int, problems: Problems) -> None:
+    loss = study.loss_names[index]
+    if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
+        rule = f"cma-es needs a range to search, and {loss} has lists of values only"
+        problems.add(("losses", index), rule)
+
+
+def check_try_first(study: Study, problems: Problems) -> None:
+    """Note hyperparameters that are not searched or do not exist, and configs given twice."""
+    items = trained_losses(study, problems)
+    for index, loss in enumerate(study.losses):
+        conditions = facts_of(loss.name).conditions
+        of_loss = [item.values for item in items if item.loss == loss.name]
+        if not of_loss:  # there are no data sets, which is reported elsewhere
+            return
+        # Training settings may make a config the default of some blocks only: not tried there.
+        known = {"the default": [existing(values, conditions) for values in of_loss]}
+        for number, given in enumerate(loss.try_first):
+            path: Path = ("losses", index, "try_first", number)
+            _check_names(study, loss.name, given, path, problems)
+            configs = [existing({**values, **given}, conditions) for values in of_loss]
+            for name in given:
+                if all(name not in config for config in configs):
+                    rule = f"{label((*path, name))} exists only while {conditions[name]}"
+                    problems.add((*path, name), rule)
+            same = [what for what, others in known.items() if others == configs]
+            if same:
+                problems.add(path, f"{label(path)} is the same config as {same[0]}")
+            known[label(path)] = configs
+
+
+def _check_names(
+    study: Study, loss: str, given: Mapping[str, Value], path: Path, problems: Problems
+) -> None:
+    searched = space_of(study, loss).parameters
+    for name in given:
+        if name not in searched:
+            rule = f"{label((*path, name))} is not searched: give it under values"
+            problems.add((*path, name), rule, choices=searched)
+
+
+def check_budget(study: Study, problems: Problems) -> None:
+    """Note a budget that nothing would use up, or that is too small for a result."""
+    if problems.concern("budget"):
+        return
+    if study.search.order == "deterministic" and not problems.concern("search.order"):
+        for name in HOURS:
+            if (given := getattr(study.budget, name)) is not None:
+                problems.add(
+                    ("budget", name),
+                    f"budget.{name} cannot be combined with search.order deterministic: tables"
+                    " would depend on how fast machines are; give budget.trials",
+                    got=given,
+                )
+    if study.budget.gpu_hours is not None and not problems.concern("resources"):
+        _check_gpu_hours(study, problems)
+    if study.budget.trials is not None:
+        _check_budget_trials(study, study.budget.trials, problems)
+
+
+def _check_gpu_hours(study: Study, problems: Problems) -> None:
+    if not least_demand(study).gpus:
+        problems.add(
+            "budget.gpu_hours",
+            "budget.gpu_hours needs resources.gpus_per_trial above 0 for every backbone, or its "
+            "trials would cost nothing; without GPUs give budget.wall_hours or budget.trials",
+            got=study.budget.gpu_hours,
+        )
+
+
+def _check_budget_trials(study: Study, trials: int, problems: Problems) -> None:
+    depends_on = ("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol")
+    if problems.concern(*depends_on, "search", "final"):
+        return
+    count, reserved = len(searches(study)), num_reserved_trials(study)
+    share, wanted = trials_per_search(study), study.search.trials
+    if trials < reserved + count:
+        problems.add(
+            "budget.trials",
+            f"budget.trials must be at least {reserved + count}: {reserved} of the final stage "
+            f"and its baselines, and the published default of each of {count} searches",
+            got=trials,
+        )
+    elif study.search.sampler == "grid" and share < wanted:
+        problems.add(
+            "budget.trials",
+            f"budget.trials leaves each search {share} of its {wanted} trials, but the grid needs "
+            f"all: give at least {reserved + count * wanted}",
+            got=trials,
+        )
+
+
+_LONGEST_FOLDER = 240  # file systems take 255 bytes
+
+
+def check_classes(study: Study, problems: Problems) -> None:
+    """Note protocols that want more validation classes than a data set has."""
+    is_list = len(study.protocols) > 1
+    places: list[tuple[Path, ProtocolSettings | None]] = [
+        (("protocol", index) if is_list else ("protocol",), protocol)
+        for index, protocol in enumerate(study.protocols)
+    ]
+    places.append((("final", "protocol"), study.final.protocol))
+    for _, dataset, facts in known_datasets(study, problems):
+        for path, protocol in places:
+            if protocol is None or protocol.trains_on_all or problems.concern(path[:1]):
+                continue
+            sizes = {"val_fraction": protocol.val_fraction, "folds": protocol.folds}
+            (name,) = [key for key, it in sizes.items() if it is not None] or ["classes_file"]
+            try:
+                validation_counts(facts.num_train_classes, protocol)
+            except TrialInputError as error:
+                problems.add((*path, name), f"{dataset.label}: {error}")
+
+
+def check_folds(study: Study, problems: Problems) -> None:
+    """Note a stopping rule that compares folds where no protocol has several."""
+    kinds = [protocol.kind for protocol in study.protocols if protocol.num_folds == 1]
+    if study.search.early_stopping.kind == "folds" and len(kinds) == len(study.protocols):
+        rule = "search.early_stopping folds needs a protocol of several folds, such as kind kfold"
+        problems.add("search.early_stopping", rule, got=", ".join(kinds))
+
+
+def check_final(study: Study, problems: Problems) -> None:
+    """Note a protocol of finals that no final is trained by."""
+    if study.final.protocol is not None and "part" not in study.final.train_on:
+        rule = (
+            "final.protocol is used for final.train_on part only, which is not in final.train_on"
+        )
+        problems.add("final.protocol", rule, got=study.final.protocol.kind)
+
+
+def check_splits(study: Study, problems: Problems) -> None:
+    """Note fresh splits where there is one repeat, or where no split is drawn."""
+    path = "search.splits"
+    if study.search.splits != "fresh":
+        return
+    if study.search.repeats == 1:
+        rule = (
+            "search.splits fresh gives each repeat splits of its own, and search.repeats is 1 "
+            "(it may become fresh when there are more)"
+        )
+        problems.add(path, rule, got="fresh")
+    protocols = [*study.protocols, study.final.protocol]
+    if not any(protocol is not None and protocol.is_seeded for protocol in protocols):
+        rule = "search.splits fresh needs a protocol with a split_seed"
+        kinds = ", ".join(sorted({protocol.kind for protocol in study.protocols}))
+        problems.add(path, rule, got=kinds)
+
+
+def check_folders(study: Study, problems: Problems) -> None:
+    """Note losses whose searches would have too long a folder name."""
+    last = study.search.repeats - 1
+    for index, loss in enumerate(study.loss_names):
+        named = [
+            Search(block=block, loss=loss, protocol=protocol.label, repeat=last)
+            for block in blocks(study)
+            for protocol in study.protocols
+        ]
+        # No block if image files were given no size, which is reported elsewhere.
+        longest = max((search.id for search in named), key=len, default="")
+        if len(longest) > _LONGEST_FOLDER:
+            rule = (
+                "data set, network, loss and protocol name the folder of a search: shorten one of "
+                f"them; together they may have {_LONGEST_FOLDER} characters"
+            )
+            problems.add(("losses", index), rule, got=len(longest))
+
+
+def check_differences(study: Study, problems: Problems) -> None:
+    """Note protocols of equal splits: their searches would have the same trials."""
+    pairs = itertools.combinations(enumerate(study.protocols), 2)
+    for dataset, ((_, one), (index, other)) in itertools.product(study.datasets, pairs):
+        if _split_key(one, dataset) == _split_key(other, dataset):
+            rule = (
+                f"protocols {one.label} and {other.label} hold out the same classes of "
+                f"{dataset.label}"
+            )
+            problems.add(("protocol", index), rule)
+
+
+def _split_key(protocol: ProtocolSettings, dataset: DatasetSettings) -> tuple[object, ...]:
+    """What determines its splits: kind, seed, and number of validation classes."""
+    counts: Sequence[int] | str
+    try:
+        counts = validation_counts(dataset_facts(dataset).num_train_classes, protocol)
+    except TrialInputError:  # reported where data sets and fractions are checked
+        counts = protocol.label
+    return counts, replace(without_labels(protocol), val_fraction=None)
