@@ -173,7 +173,7 @@ the study runs. Exit code 0: sound; 2: there are problems, a line each with file
 - Compared trials share test images, weights and classes. No search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 
-`podium run` refuses damaged files by name before anything starts. A damaged checkpoint is set aside and reported in the
+`podium run` refuses damaged files by name before anything starts. A damaged checkpoint is deleted and reported in the
 log and the attempt of its trial, which starts from scratch.
 """
 

@@ -13,7 +13,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import optuna
 import polars as pl
@@ -40,7 +40,6 @@ from podium.orchestrator.study.study import Search, Study
 from podium.trainables.file_caches.file_locks import file_lock
 
 _PREFIX = "hp."
-_MARK = "podium_study"  # the attribute by which a study in a journal is known for one of ours
 
 # Columns that become attributes of a trial, under their own names.
 _ATTRIBUTES = (
@@ -49,33 +48,18 @@ _ATTRIBUTES = (
 )
 
 
-class JournalUpdate(NamedTuple):
-    """What one export appended.
+def append_searches(folder: Place, journal: Path) -> int:
+    """Append every search and every ended search trial that the journal lacks: number of these.
 
-    Attributes:
-        num_studies: number of searches, each a study of Optuna.
-        num_new: number of trials that were appended.
-        num_trials: number of trials of these searches that the journal holds now.
-    """
-
-    num_studies: int
-    num_new: int
-    num_trials: int
-
-
-def append_searches(folder: Place, journal: Path) -> JournalUpdate:
-    """Append every search and every ended search trial that the journal lacks.
-
-    The journal may hold studies of other results folders, and studies that podium did not write.
-    A line that a killed export left incomplete at its end is cut off.
+    The journal may hold other studies. A line that a killed export left incomplete at its end is
+    cut off.
 
     Args:
         folder: the results folder.
         journal: file of the journal, made if it is missing; its folder must exist.
 
     Raises:
-        PodiumError: ``folder`` is not a results folder, there is no folder for the journal, or it
-            holds a study of that name which podium did not write.
+        PodiumError: ``folder`` is not a results folder, or there is none for the journal.
         CorruptFileError: the file is no journal.
         StoreError: it cannot be read or written.
     """
@@ -86,9 +70,9 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     own_lock = file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}")
     with own_lock, store_errors("write", journal):
         backend = _BufferedFile(journal)
-        update = _append(JournalStorage(backend), reader, study)
+        num_new = _append(JournalStorage(backend), reader, study)
         backend.write()
-    return update
+    return num_new
 
 
 class _BufferedFile(JournalFileBackend):
@@ -121,7 +105,7 @@ class _BufferedFile(JournalFileBackend):
             super().append_logs(new)
 
 
-def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpdate:
+def _append(storage: JournalStorage, reader: Reader, study: Study) -> int:
     rows, planned, num_new = _rows(reader, study.ks[0]), searches(study), 0
     names = {found.study_name for found in storage.get_all_studies()}
     metric = metric_label(reader.objective, study.ks[0])
@@ -138,7 +122,7 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
         num_new += new.height
     for search_id in set(rows["search"]) - {search.id for search in planned}:
         raise PodiumError(f"study.yaml has no search {search_id}, but there are trials")
-    return JournalUpdate(len(planned), num_new, rows.height)
+    return num_new
 
 
 def _study_of(
@@ -147,13 +131,7 @@ def _study_of(
     """The study of a search in the journal, made if it is not among ``names``."""
     name = f"{study.name}/{search.id}"
     if name in names:
-        found = optuna.load_study(study_name=name, storage=storage)
-        if _MARK not in found.user_attrs:
-            raise PodiumError(
-                f"the journal holds a study {name!r} that podium did not write; export to another"
-                " file"
-            )
-        return found
+        return optuna.load_study(study_name=name, storage=storage)
     goals = {f"validation {metric}": StudyDirection.MAXIMIZE}
     if study.search.wants_seconds:
         goals["training seconds"] = StudyDirection.MINIMIZE
@@ -162,7 +140,6 @@ def _study_of(
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         made.set_metric_names([*goals])
     attributes = {
-        _MARK: study.name,
         "loss": search.loss,
         "block": search.block.label,
         "protocol": search.protocol,

@@ -362,10 +362,8 @@ class StudyScheduler:
         self._running.remove(running)
         self._queues.earlier.pop(spec.trial_id, None)
         self._spending.end(spec.trial_id, use_of(ended.state))
-        if running.attempt > 1:
+        if running.attempt > 1 or ended.has_saved:
             checkpoint_files.delete(self._paths, spec.trial_id)
-        elif ended.has_saved:
-            checkpoint_files.delete_of_first_attempt(self._paths, spec.trial_id)
         if spec.stage != "search":
             remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if ended.state == "COMPLETE" else None

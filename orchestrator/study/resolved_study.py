@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from podium.errors import StudyError
-from podium.orchestrator.results.records.expected_values import expected_of, expected_record
 from podium.orchestrator.results.records.study_keys import KEYS
 from podium.orchestrator.study.defaults import are_heads, has_image_files
 from podium.orchestrator.study.study import Study
@@ -46,7 +45,6 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "values": {it.name: it.values for it in study.losses if it.values},
         "try_first": {it.name: it.try_first for it in study.losses if it.try_first},
         "training": {"recipe": study.training.recipe, **study.training.overrides},
-        "expect": expected_record(study.expect) if study.expect else None,
     }
     keys = (key for key in _KEYS if key not in _IF_GIVEN or values[key])
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
@@ -115,7 +113,6 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
         **{key: value for key, value in values.items() if key not in _OF_LOSSES},
         "losses": losses,
         "training": {"recipe": recipe, "overrides": training},
-        "expect": expected_of(values),
     }
 
 

@@ -15,7 +15,6 @@ from podium.errors import CorruptFileError
 from podium.kept_files.tensor_file import decode_tensors
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.results.locks.study_lock import lock_owner
-from podium.orchestrator.results.records.artifact_files import read_artifact
 from podium.orchestrator.results.records.journal import SearchJournal, read_journals
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -29,6 +28,7 @@ from podium.orchestrator.results.storage.files import (
     list_files,
     list_folders,
     read_bytes,
+    read_whole,
 )
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
@@ -180,7 +180,7 @@ def _check_kept(
         for file in files:
             findings.tell(f"reading {folder.name}/{file.name}")
             with findings.reading(file):
-                facts = decode_tensors(read_artifact(file), kind, str(file)).facts
+                facts = decode_tensors(read_whole(file), kind, str(file)).facts
                 findings.checked["weights and embeddings"] += 1
                 origin, trial_id = facts.get("origin"), file.name.split(".")[0]
                 if not isinstance(origin, dict) or origin.get("trial_id") != trial_id:
@@ -196,7 +196,7 @@ def _check_kept(
     for file in (folder / "state.pt" for folder in list_folders(paths.checkpoints)):
         with findings.reading(file):
             if (content := read_bytes(file)) is None:
-                continue  # its trial was committed at this moment, or it was set aside
+                continue  # its trial was committed at this moment
             findings.checked["checkpoints"] += 1
             # Takes half a gigabyte of memory with it, and few folders that are verified need it.
             from podium.trainables.trial.checkpoint import verified_archive

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records import checkpoint_files
-from podium.orchestrator.results.records.artifact_files import save_embeddings, save_model
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended, Message
@@ -128,8 +128,8 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
             resume=None if is_first else checkpoint_files.load(job.paths, job.trial_id)
         )
     except CheckpointError as error:
-        checkpoint_files.set_aside(job.paths, job.trial_id)
-        attempt.note = redacted(f"it started from scratch, its checkpoint was set aside: {error}")
+        checkpoint_files.delete(job.paths, job.trial_id)
+        attempt.note = redacted(f"it started from scratch, its checkpoint was deleted: {error}")
         logging.getLogger(__name__).warning(attempt.note)
         yield from start(resume=None)
 
@@ -143,10 +143,10 @@ def _artifact_saver(job: TrialJob) -> Keep:
         origin = _origin(job)
         if job.keeps_model:
             model = replace(artifacts.model, origin=origin)
-            save_model(job.paths, job.trial_id, model.fold, model.to_bytes())
+            put(job.paths.model(job.trial_id, model.fold), model.to_bytes())
         if job.keeps_embeddings:
             embeddings = replace(artifacts.embeddings, origin=origin)
-            save_embeddings(job.paths, job.trial_id, embeddings.fold, embeddings.to_bytes())
+            put(job.paths.test_embeddings(job.trial_id, embeddings.fold), embeddings.to_bytes())
 
     return keep
 

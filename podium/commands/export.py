@@ -52,11 +52,8 @@ def optuna(
     if trust_code:
         keep_recorded_files(StudyPaths(folder))
     with nullcontext() if trust_code else importing_nothing(folder):
-        update = append_searches(folder, output)
-    say(
-        f"{output}: {update.num_new} new of {update.num_trials} trials in"
-        f" {update.num_studies} studies"
-    )
+        num_new = append_searches(folder, output)
+    say(f"{output}: {num_new} new trials")
     say(f"Next: optuna-dashboard {output}")
 
 

@@ -5,8 +5,8 @@ import polars as pl
 from PIL import Image
 
 from podium.analysis.study_results.study_results import read_results
-from podium.orchestrator.results.records.artifact_files import save_embeddings
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.stored_embeddings import embeddings_file
 from tests.analysis.synthetic_study import write_store
@@ -33,7 +33,7 @@ def write_browsed_store(folder, *, names=None):
         block = sorted(str(block.label) for block in TRUTH.blocks).index(row["block"])
         points, labels = points_of(_APART[row["loss"]], seed=10 * block + row["seed_index"])
         file = embeddings_file(points, labels, indices=np.arange(len(labels)) + 100, names=names)
-        save_embeddings(paths, row["trial_id"], 0, file.to_bytes())
+        put(paths.test_embeddings(row["trial_id"], 0), file.to_bytes())
     return folder
 
 

@@ -12,8 +12,8 @@ import polars as pl
 from podium.errors import PodiumError
 from podium.kept_files.tensor_file import encode_tensors
 from podium.orchestrator.executors.in_process import InProcessExecutor
-from podium.orchestrator.results.records.artifact_files import save_embeddings, save_model
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
 from podium.orchestrator.verify.verify_store import verify_store
 from podium.trainables.errors import CheckpointError
@@ -68,8 +68,8 @@ def finished_store(storage, study=TINY):
     for trial_id, stage, fold in tested.select("trial_id", "stage", "fold").rows():
         facts = {"origin": {"trial_id": trial_id}}
         if stage == "final":
-            save_model(paths, trial_id, fold, encode_tensors("model", facts, {}))
-        save_embeddings(paths, trial_id, fold, encode_tensors("embeddings", facts, {}))
+            put(paths.model(trial_id, fold), encode_tensors("model", facts, {}))
+        put(paths.test_embeddings(trial_id, fold), encode_tensors("embeddings", facts, {}))
     return paths
 
 

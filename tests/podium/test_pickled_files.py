@@ -64,7 +64,7 @@ def test_the_bomb_goes_off_where_it_is_unpickled(tmp_path):
 
 
 @pytest.mark.parametrize("kind", CHECKPOINTS)
-def test_a_pickled_checkpoint_in_its_true_place_is_set_aside_and_runs_nothing(
+def test_a_pickled_checkpoint_in_its_true_place_is_deleted_and_runs_nothing(
     finished, tmp_path, kind
 ):
     whole, study = finished

@@ -4,28 +4,16 @@ They are written before the row of their trial is committed, so a committed tria
 the study keeps none; a trial that runs again writes the same bytes again.
 """
 
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import PodiumError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import (
     list_files,
-    put,
-    read_bytes,
     remove_temporaries,
     stored_files,
 )
 from podium.orchestrator.results.storage.locations import Place
 
 _SUFFIX = ".safetensors"
-
-
-def save_model(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
-    """Write the weights of one fold of a trial, replacing those that are there."""
-    put(paths.model(trial_id, fold), content)
-
-
-def save_embeddings(paths: StudyPaths, trial_id: str, fold: int, content: bytes) -> None:
-    """Write the test embeddings of one fold of a trial, replacing those that are there."""
-    put(paths.test_embeddings(trial_id, fold), content)
 
 
 def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
@@ -77,16 +65,3 @@ def _files(folder: Place, trial_id: str) -> dict[int, Place]:
         if file.name.startswith(prefix)
     }
     return {int(fold): path for fold, path in folds.items() if fold.isdigit()}
-
-
-def read_artifact(file: Place) -> bytes:
-    """The bytes of a file that a trial left.
-
-    Raises:
-        CorruptFileError: the file is missing.
-        StoreError: it cannot be read.
-    """
-    content = read_bytes(file)
-    if content is None:
-        raise CorruptFileError(f"{file} is missing")
-    return content

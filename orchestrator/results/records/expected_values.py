@@ -1,14 +1,14 @@
 """Published values that the results of a study are compared with.
 
-The resolved study holds them as lines of text, one value each, so that a report needs no other
-file and hundreds of values stay readable.
+The resolved study holds all of them, so that a report needs no other file.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
+
+from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,52 +86,7 @@ def _falls(row: Sequence[ExpectedValue]) -> bool:
     return any(later < earlier for earlier, later in pairwise(scores))
 
 
-_COLUMNS = tuple(item.name for item in fields(ExpectedValue))
-
-
-def expected_record(expected: Expected) -> dict[str, Any]:
-    """As plain values for the resolved study; the inverse is `expected_of`."""
-    return {
-        "source": expected.source,
-        "columns": ",".join(_COLUMNS),
-        "values": [_line(value) for value in expected.values],
-        "num_elsewhere": expected.num_elsewhere,
-        "ranks": dict(expected.ranks),
-        "rank_tolerance": expected.rank_tolerance,
-    }
-
-
 def expected_of(study: Mapping[str, Any]) -> Expected | None:
-    """The published values of a resolved study; None if its study file has no ``expect``.
-
-    Raises:
-        ValueError: the stored columns or values are others.
-    """
-    record = study.get("expect")
-    if record is None:
-        return None
-    columns = next(csv.reader([record["columns"]]))
-    if {*columns} != {*_COLUMNS}:
-        raise ValueError(f"expected values have the columns {record['columns']}")
-    return Expected(
-        source=record["source"],
-        values=tuple(_value(columns, cells) for cells in csv.reader(record["values"])),
-        num_elsewhere=record["num_elsewhere"],
-        ranks=dict(record["ranks"]),
-        rank_tolerance=record["rank_tolerance"],
-    )
-
-
-def _line(value: ExpectedValue) -> str:
-    """Names hold no commas, quotes or line breaks: they name folders, or are losses."""
-    return ",".join(_text(getattr(value, name)) for name in _COLUMNS)
-
-
-def _text(cell: object) -> str:
-    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
-
-
-def _value(columns: Sequence[str], cells: Sequence[str]) -> ExpectedValue:
-    values: dict[str, Any] = dict(zip(columns, cells, strict=True))
-    numbers = {"k": int(values["k"]), **{it: float(values[it]) for it in ("value", "tolerance")}}
-    return ExpectedValue(**{**values, **numbers})
+    """The published values of a resolved study; None if its study file has no ``expect``."""
+    found: Expected | None = TypeAdapter(Expected | None).validate_python(study["expect"])
+    return found

@@ -7,7 +7,7 @@ a budget must not be spent anew.
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, TypeAdapter
@@ -146,8 +146,7 @@ _ADAPTER = TypeAdapter(Run)
 
 def write_run(paths: StudyPaths, run: Run) -> None:
     """Write a run: when it starts, every few seconds, and when it ends."""
-    values = {**asdict(run), "started_at": run.started_at.isoformat()}
-    write_checksummed(paths.run(run.number), values)
+    write_checksummed(paths.run(run.number), _ADAPTER.dump_python(run, mode="json"))
 
 
 def write_run_count(paths: StudyPaths, number: int) -> None:

@@ -1,6 +1,6 @@
-"""JSON and YAML files that hold a SHA-256 of their own content, so that changes are detected.
+"""JSON and YAML files that hold a SHA-256 of their own text, so that changes are detected.
 
-JSON gets two keys, ``sealed_by`` and ``sha256``, YAML a last line of comment.
+JSON has it in its first key, of all that follows; YAML in a last line of comment.
 """
 
 import hashlib
@@ -15,51 +15,47 @@ from podium.errors import CorruptFileError
 from podium.orchestrator.results.storage.files import put, read_record
 from podium.orchestrator.results.storage.locations import Place
 
-_MARK, _HASH = "sealed_by", "sha256"
+_JSON = re.compile(rb'\{"sha256": "([0-9a-f]{64})",(.*)', re.DOTALL)
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
     """Write a JSON file with its checksum, replacing what has that name."""
-    sealed = {**values, _MARK: "sha256", _HASH: _checksum(values)}
-    put(path, json.dumps(sealed, ensure_ascii=False, indent=1).encode() + b"\n")
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, indent=1).encode()[1:] + b"\n"
+    put(path, b'{"sha256": "%s",%s' % (_checksum(text), text))
 
 
 def read_checksummed(path: Place) -> dict[str, Any] | None:
     """What `write_checksummed` was given; None if there is no such file.
 
     Raises:
-        CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
-            checksum.
+        CorruptFileError: the file does not match its checksum, or is no JSON.
     """
     content = read_record(path)
     if content is None:
         return None
+    found = _JSON.fullmatch(content)
+    if not found or _checksum(found[2]) != found[1]:
+        raise _changed(path)
     try:
-        values: dict[str, Any] = from_json(content, allow_inf_nan=False)
-        if not isinstance(values, dict):
-            raise ValueError(f"it must be an object, not a {type(values).__name__}")
-        mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-        checksum = _checksum(values)
+        values: dict[str, Any] = from_json(b"{" + found[2], allow_inf_nan=False)
+        json.dumps(values, allow_nan=False)  # 1e999 was read as infinite
     except ValueError as error:
         raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
-    if mark != "sha256" or written != checksum:
-        raise _changed(path)
     return values
 
 
 def text_with_checksum(text: bytes) -> bytes:
     """YAML with a comment line of its checksum; the text must end with a line break."""
-    return text + f"# sha256 {hashlib.sha256(text).hexdigest()}\n".encode()
+    return b"%s# sha256 %s\n" % (text, _checksum(text))
 
 
 def text_without_checksum(path: Place, content: bytes) -> bytes:
     """What `text_with_checksum` was given; CorruptFileError, with the path, if it was changed."""
     last = _LAST_LINE.search(content)
-    text = content[: last.start()] if last else content
-    if not last or hashlib.sha256(text).hexdigest().encode() != last[1]:
+    if not last or _checksum(content[: last.start()]) != last[1]:
         raise _changed(path)
-    return text
+    return content[: last.start()]
 
 
 def _changed(path: Place) -> CorruptFileError:
@@ -69,6 +65,5 @@ def _changed(path: Place) -> CorruptFileError:
     )
 
 
-def _checksum(values: Mapping[str, Any]) -> str:
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _checksum(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode()

@@ -132,6 +132,14 @@ def read_bytes(path: Place, most: int = _MEMORY_BYTES) -> bytes | None:
     return _at(path).read(partial(_check_size, path, most))
 
 
+def read_whole(path: Place, copied_from: Place | None = None) -> bytes:
+    """As `read_bytes`; CorruptFileError, naming the original of a copy, if there is no file."""
+    content = read_bytes(path)
+    if content is None:
+        raise CorruptFileError(f"{copied_from or path} is missing")
+    return content
+
+
 def read_record(path: Place) -> bytes | None:
     """As `read_bytes`, of a JSON or YAML file."""
     return read_bytes(path, RECORD_BYTES)
@@ -247,13 +255,6 @@ def remove_folder(folder: Place) -> None:
 def _remove_tree(folder: Path) -> None:
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
-
-
-def remove_if_empty(folder: Place) -> None:
-    """Delete a local folder that holds nothing; no remote one is there that holds nothing."""
-    if isinstance(folder, Path):
-        with suppress(OSError):  # an empty folder that stays does no harm
-            folder.rmdir()
 
 
 @retried("clean")

@@ -2,18 +2,15 @@
 
 By obstore and not by pyarrow, which can write no object on the condition that there is none
 (``If-None-Match: *``): that is what makes the first commit win and a lock hold. It finds the
-credentials of each node in the environment, but for the files of the AWS command line, which are
-read here (`docs/how-to/storage.md`).
+credentials of each node in its environment (`docs/how-to/storage.md`).
 
 Errors show only the code and the status that the store answers: its own message may hold keys.
 """
 
-import configparser
 import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -35,12 +32,6 @@ _ENDPOINT_NAMES = {
     **dict.fromkeys(("s3", "abfs", "abfss", "az"), "endpoint"),
     **dict.fromkeys(("gs", "gcs"), "base_url"),
 }
-_OTHER_CREDENTIALS = (
-    "AWS_ACCESS_KEY_ID",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-)
 _METADATA_SERVICE = re.compile(r"169\.254\.169\.254|metadata\.google\.internal")
 _STATUS = re.compile(r"(?:status |\()code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
@@ -209,7 +200,7 @@ def open_client(scheme: str, authority: str, query: str) -> Any:
         raise PlaceError(f"{rule}; got {protocol}")
     if not authority:
         raise PlaceError(f"the {scheme}:// URI needs a bucket, as in {scheme}://bucket/folder")
-    config = _profile_keys() if scheme == "s3" else {}
+    config = dict[str, str]()
     if endpoint := settings.pop("endpoint_override", ""):
         has_protocol = "://" in endpoint
         config[_ENDPOINT_NAMES[scheme]] = endpoint if has_protocol else f"{protocol}://{endpoint}"
@@ -220,32 +211,6 @@ def open_client(scheme: str, authority: str, query: str) -> Any:
         "retry_config": {"max_retries": 0},
     }
     return from_url(f"{'gs' if scheme == 'gcs' else scheme}://{authority}", **options)
-
-
-def _profile_keys() -> dict[str, str]:
-    """The keys of AWS_PROFILE, or of ``default``, in the files of the AWS command line."""
-    if any(map(os.environ.get, _OTHER_CREDENTIALS)):
-        return {}
-    chosen, folder = os.environ.get("AWS_PROFILE"), Path.home() / ".aws"
-    files = [
-        os.environ.get("AWS_CONFIG_FILE") or folder / "config",
-        os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or folder / "credentials",
-    ]
-    parser = configparser.RawConfigParser()
-    try:
-        parser.read(files, encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError, OSError):
-        raise StoreError("the AWS files of this node cannot be read") from None
-    sections = [it for it in (f"profile {chosen}", chosen or "default") if parser.has_section(it)]
-    found = {name: value for section in sections for name, value in parser.items(section)}
-    if chosen and "aws_access_key_id" not in found:
-        raise StoreError(
-            f"AWS_PROFILE is {chosen!r}, which has no access key in the AWS files of this node;"
-            " bring its credentials into the environment: eval $(aws configure"
-            " export-credentials --format env)"
-        )
-    keys = ("access_key_id", "secret_access_key", "session_token")
-    return {key: found[f"aws_{key}"] for key in keys if f"aws_{key}" in found}
 
 
 def reason_of(problem: str, *, has_answered: bool) -> tuple[type[StoreError], str]:

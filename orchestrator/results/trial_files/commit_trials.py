@@ -8,10 +8,10 @@ import polars as pl
 import pyarrow as pa
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
-from podium.errors import CorruptFileError, StoreError
+from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import is_present, read_store
+from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.storage.files import put_if_absent, remove
 from podium.orchestrator.results.storage.local_copies import keep_copy
 from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
@@ -59,11 +59,6 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     if row["stage"] != "search":  # there they are null; to derive that takes a third of a commit
         table = with_flat_test_scores(table)
     data = encode(table)
-    if not is_present(paths):  # a folder made again in its place would hide what was there
-        raise StoreError(
-            f"{paths.folder} is gone: it no longer has a {paths.store.name}. Restore it, then"
-            " run the same command to continue"
-        )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
     if not put_if_absent(path, data):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from podium.errors import CorruptFileError, UnreachableError
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.files import read_bytes
+from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.transient_errors import is_transient, with_retries
@@ -92,7 +92,7 @@ class ParquetFile:
 
     def __init__(self, path: Place) -> None:
         self.path = path
-        content = _content(path)
+        content = read_whole(local_copy(path), path)
         checksum = _verified_checksum(content, path)
         if StudyPaths.num_gathered(path) and f"-{checksum[:16]}." not in path.name:
             raise CorruptFileError(
@@ -157,14 +157,6 @@ def _collected(rows: pl.LazyFrame, place: object, *, in_parts: bool) -> pl.DataF
         if number is None or not is_transient(OSError(int(number[1]), "")):
             raise
         raise UnreachableError(f"cannot read {place}: {error}") from error
-
-
-def _content(path: Place) -> bytes:
-    """The bytes of a file, of a remote one by its copy on this machine."""
-    content = read_bytes(local_copy(path))
-    if content is None:
-        raise CorruptFileError(f"{path} is missing")
-    return content
 
 
 def _verified_checksum(data: bytes, path: Place) -> str:

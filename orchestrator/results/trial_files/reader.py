@@ -19,7 +19,7 @@ from polars.io.plugins import register_io_source
 
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
-from podium.orchestrator.results.records.artifact_files import embedding_files, read_artifact
+from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -33,6 +33,7 @@ from podium.orchestrator.results.records.trial_schema import (
     NESTED_COLUMNS,
     TEST_COLUMNS,
 )
+from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 
@@ -239,7 +240,7 @@ class Reader:
         if not files:
             return None
         file = files[min(files)]
-        return decode_embeddings(read_artifact(file), str(file))
+        return decode_embeddings(read_whole(file), str(file))
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""

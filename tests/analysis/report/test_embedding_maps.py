@@ -20,8 +20,8 @@ from podium.analysis.report.images import (
 )
 from podium.analysis.study_results.study_results import read_results
 from podium.errors import CorruptFileError, PodiumError
-from podium.orchestrator.results.records.artifact_files import save_embeddings
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import section_of
@@ -57,7 +57,7 @@ def copy_with_embeddings(bare, folder, *, blocks=(MIDDLE,), labels=None):
         own = plain if labels is None else labels.get(row["loss"], plain)
         recall = 0.1 * (1 + row["seed_index"])
         file = embeddings_file(points, own, recall=recall)
-        save_embeddings(paths, row["trial_id"], 0, file.to_bytes())
+        put(paths.test_embeddings(row["trial_id"], 0), file.to_bytes())
     return folder
 
 

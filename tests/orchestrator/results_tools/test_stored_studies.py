@@ -114,7 +114,7 @@ def test_what_cannot_be_read_is_listed_with_the_reason(study, tmp_path):
         "run-lost": "damaged",
         "small": "complete",
     }
-    assert "not valid JSON" in found["damaged"].problem
+    assert "was changed" in found["damaged"].problem
     assert found["damaged"].num_bytes > 0
 
 

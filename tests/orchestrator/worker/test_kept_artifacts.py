@@ -100,7 +100,7 @@ def test_what_is_switched_off_is_not_left(undisturbed, tmp_path):
     assert_frame_equal(tables(tmp_path, less), tables(storage, study))
 
 
-@pytest.mark.parametrize("after", ["model", "embeddings", "checkpoint"])
+@pytest.mark.parametrize("after", ["models", "embeddings", "checkpoints"])
 def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
     undisturbed, tmp_path, monkeypatch, after
 ):
@@ -124,27 +124,25 @@ def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
     import podium.orchestrator.worker.worker
 
-    holder, name = {
-        "model": (podium.orchestrator.worker.worker, "save_model"),
-        "embeddings": (podium.orchestrator.worker.worker, "save_embeddings"),
-        "checkpoint": (podium.orchestrator.worker.worker.checkpoint_files, "save"),
-    }[after]
-    save, killed, kept = getattr(holder, name), [], []
-    keep = podium.orchestrator.worker.worker.save_embeddings
+    worker, killed, kept = podium.orchestrator.worker.worker, [], []
+    put, save = worker.put, worker.checkpoint_files.save
 
-    def noted(*arguments):
-        kept.append(True)
-        return keep(*arguments)
-
-    def killing(*arguments):
-        save(*arguments)
-        if not killed and (after != "checkpoint" or kept):
+    def end_after(kind):
+        if not killed and kind == after:
             killed.append(True)
             raise KeyboardInterrupt
 
-    if after == "checkpoint":
-        monkeypatch.setattr(podium.orchestrator.worker.worker, "save_embeddings", noted)
-    monkeypatch.setattr(holder, name, killing)
+    def putting(path, data):
+        put(path, data)
+        kept.append(path)
+        end_after(path.parent.name)
+
+    def saving(*arguments):
+        save(*arguments)
+        end_after("checkpoints" if kept else None)
+
+    monkeypatch.setattr(worker, "put", putting)
+    monkeypatch.setattr(worker.checkpoint_files, "save", saving)
     return killed
 
 
@@ -155,7 +153,7 @@ def test_a_committed_trial_has_what_it_left(tmp_path, monkeypatch):
         raise StoreError("cannot write models: No space left on device")
 
     study = study_of(tmp_path)
-    monkeypatch.setattr(podium.orchestrator.worker.worker, "save_model", full)
+    monkeypatch.setattr(podium.orchestrator.worker.worker, "put", full)
     with pytest.raises(StoreError, match="No space left"):
         run_here(study, tmp_path, InProcessExecutor())
     assert "final" not in set(rows(tmp_path, study)["stage"])

@@ -7,39 +7,26 @@ from podium.orchestrator.results.records.artifact_files import (
     kept_bytes,
     model_files,
     remove_leftovers,
-    save_embeddings,
-    save_model,
 )
+from podium.orchestrator.results.storage.files import put
 
 
 def test_files_are_found_by_trial_and_fold(paths):
-    save_model(paths, "ab", 0, b"0")
-    save_model(paths, "ab", 11, b"11")
-    save_model(paths, "abc", 2, b"of another trial")
-    save_embeddings(paths, "ab", 3, b"333")
-    found = model_files(paths, "ab")
-    assert {fold: file.read_bytes() for fold, file in found.items()} == {0: b"0", 11: b"11"}
-    assert list(embedding_files(paths, "ab")) == [3]
-    assert model_files(paths, "a") == {}
-
-
-def test_a_study_that_keeps_nothing_has_no_files(paths):
     assert model_files(paths, "ab") == embedding_files(paths, "ab") == {}
     assert kept_bytes(paths) == 0
-
-
-def test_writing_again_replaces(paths):
-    save_model(paths, "ab", 0, b"longer before")
-    save_model(paths, "ab", 0, b"now")
-    assert paths.model("ab", 0).read_bytes() == b"now"
-    save_embeddings(paths, "ab", 0, b"1234")
-    assert kept_bytes(paths) == 7
+    for trial_id, fold in (("ab", 0), ("ab", 11), ("abc", 2)):
+        put(paths.model(trial_id, fold), b"weights")
+    put(paths.test_embeddings("ab", 3), b"333")
+    assert model_files(paths, "ab") == {fold: paths.model("ab", fold) for fold in (0, 11)}
+    assert list(embedding_files(paths, "ab")) == [3]
+    assert model_files(paths, "a") == {}
+    assert kept_bytes(paths) == 3 * 7 + 3
 
 
 def test_one_fold_needs_no_name_and_several_do(paths):
-    save_model(paths, "ab", 4, b"")
+    put(paths.model("ab", 4), b"")
     assert file_of_fold(model_files(paths, "ab"), None) == paths.model("ab", 4)
-    save_model(paths, "ab", 2, b"")
+    put(paths.model("ab", 2), b"")
     files = model_files(paths, "ab")
     assert file_of_fold(files, 2) == paths.model("ab", 2)
     with pytest.raises(PodiumError, match="choose one with --fold; known: 2, 4"):
@@ -49,7 +36,7 @@ def test_one_fold_needs_no_name_and_several_do(paths):
 
 
 def test_leftovers_of_one_trial_go_and_those_of_others_stay(paths):
-    save_model(paths, "ab", 0, b"whole")
+    put(paths.model("ab", 0), b"whole")
     own = paths.models / ".ab.0.safetensors.0123456789abcdef.tmp"
     other = paths.models / ".abc.0.safetensors.0123456789abcdef.tmp"
     for half in (own, other):

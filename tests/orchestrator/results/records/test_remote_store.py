@@ -16,7 +16,6 @@ from podium.orchestrator.results.records.artifact_files import (
     embedding_files,
     kept_bytes,
     model_files,
-    save_model,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage import local_copies, transient_errors
@@ -90,7 +89,7 @@ def test_checkpoints_and_weights_come_back(folder):
     assert checkpoint_files.load(store, "t0") == b"state"
     checkpoint_files.delete(store, "t0")
     assert checkpoint_files.load(store, "t0") is None
-    save_model(store, "t0", 1, b"weights")
+    put(store.model("t0", 1), b"weights")
     assert kept_bytes(store) == 7
     assert read_bytes(model_files(store, "t0")[1]) == b"weights"
     assert embedding_files(store, "t0") == {}

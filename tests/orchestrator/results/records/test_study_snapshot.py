@@ -92,7 +92,7 @@ def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, m
         ("study.yaml", "- a", "holds no study"),
         ("study.yaml", "a: &b [1]\nc: *b", "is not valid YAML: anchors and aliases are not read"),
         ("study.yaml", "[" * 100_000, "is nested too deeply for a study"),
-        ("provenance.json", "{", "is not valid JSON"),
+        ("provenance.json", "{", "was changed after it was written, or is damaged"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, file, text, message):
@@ -123,5 +123,5 @@ def test_a_damaged_or_newer_store_file_is_refused(tmp_path, values, message):
     with pytest.raises(PodiumError, match=message):
         Reader(paths.folder)
     paths.store.write_text('{"study": "tiny"')
-    with pytest.raises(PodiumError, match=r"store\.json is not valid JSON"):
+    with pytest.raises(PodiumError, match=r"store\.json was changed"):
         Reader(paths.folder)

@@ -59,7 +59,7 @@ def test_missing_files_and_folders_read_as_none_and_empty(place):
         assert listing(missing) == []
     files.remove(missing)
     files.remove()
-    for act in (files.remove_folder, files.remove_if_empty, files.remove_temporaries):
+    for act in (files.remove_folder, files.remove_temporaries):
         act(missing)
     assert files.contents(place) == []
 

@@ -153,24 +153,6 @@ def test_missing_credentials_of_a_node_are_reported(s3_service, monkeypatch):
         files.read_bytes(bucket / "x")
 
 
-def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeypatch, tmp_path):
-    files.put(bucket / "x", b"content")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    keys, config = tmp_path / "credentials", tmp_path / "config"
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
-    keys.write_text(f"[mine]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
-    config.write_text("[profile mine]\nregion=eu-west-3\n[profile sso]\nregion=eu-west-3\n")
-    for profile in ("sso", "absent"):
-        monkeypatch.setenv("AWS_PROFILE", profile)
-        with pytest.raises(StoreError, match=f"'{profile}', which has no access key"):
-            files.read_bytes(parse_place(f"{bucket}&region={profile}") / "x")
-    monkeypatch.setenv("AWS_PROFILE", "mine")
-    place = parse_place(f"{bucket}&region=mine") / "x"  # another query, and so another client
-    assert files.read_bytes(place) == b"content"
-
-
 def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     files.check_writable(bucket / "study")
