@@ -1,4 +1,3 @@
-import shutil
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
@@ -17,7 +16,6 @@ from podium.orchestrator.results.records.runs import (
     write_run_count,
 )
 from podium.orchestrator.results.storage.checksummed_text import (
-    read_checksummed,
     write_checksummed,
 )
 from podium.orchestrator.results.trial_files.reader import runs_frame, spending_frame
@@ -49,31 +47,15 @@ RUN = Run(
 
 
 def test_runs_come_back_in_the_order_of_their_numbers(paths):
-    runs = [replace(RUN, number=number, end=None) for number in (3, 2, 1)]
-    for run in runs:
-        write_run(paths, run)
-    assert read_runs(paths) == runs[::-1]
-
-
-def test_a_run_is_written_over_itself(paths):
-    write_run(paths, replace(RUN, end=None, spent=()))
-    write_run(paths, RUN)
-    assert read_runs(paths) == [RUN]
-
-
-def test_a_run_that_lasts_says_what_runs_and_how_long_it_takes(paths):
-    started = StartedTrial(trial_id="t0", search="s0", stage="search", attempt=2)
-    run = replace(RUN, slots=3, seconds_left=12.5, running=(started,))
-    write_run(paths, run)
-    assert read_runs(paths) == [run]
-    values = {**read_checksummed(paths.run(run.number)), "running": [{"trial_id": "t0"}]}
-    write_checksummed(paths.run(run.number), values)
-    with pytest.raises(CorruptFileError, match=r"running\.0\.search: Field required"):
-        read_runs(paths)
-
-
-def test_a_folder_without_runs_has_none(paths):
     assert read_runs(paths) == []
+    assert next_number(paths) == 1
+    started = StartedTrial(trial_id="t0", search="s0", stage="search", attempt=2)
+    lasting = replace(RUN, slots=3, seconds_left=12.5, running=(started,), end=None, spent=())
+    runs = [replace(lasting, number=number) for number in (3, 2, 1)]
+    for run in (*runs, RUN):  # the last of which replaces the one before
+        write_run(paths, run)
+    assert read_runs(paths) == [RUN, *runs[1::-1]]
+    assert next_number(paths) == 4
 
 
 def test_frames_have_a_row_for_each_run_and_for_what_it_spent():
@@ -98,19 +80,18 @@ def damaged(**changes):
     [
         ({"extra": 1}, "is no run: extra: Unexpected keyword argument"),
         ({"end": "gone"}, "end: Input should be 'finished', .*; got 'gone'"),
-        ({"seconds": -1}, "seconds: Input should be greater than or equal to 0; got -1"),
         (
             {"ended_searches": {"a": 1.5}},
             "ended_searches.a: Input should be a valid integer; got 1.5",
         ),
         ({"spent": [{"search": "a"}]}, "spent.0.stage: Field required"),
         ({"spent": 3}, "is no run"),
+        ({"running": [{"trial_id": "t0"}]}, r"running\.0\.search: Field required"),
         ({"budget": {"gpu_hours": 1}}, "budget: must hold gpu_hours, trials, wall_hours"),
         (
             {"budget": {"gpu_hours": -2, "wall_hours": None, "trials": None}},
             "budget.gpu_hours: Input should be greater than or equal to 0; got -2",
         ),
-        ({"started_at": "yesterday"}, "is no run"),
         ({"number": 2}, "holds the run 2, which does not match its name"),
     ],
 )
@@ -118,14 +99,6 @@ def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
     paths.runs.mkdir(parents=True)
     write_checksummed(paths.run(1), damaged(**changes))
     with pytest.raises(CorruptFileError, match=f"000001.json.*{message}"):
-        read_runs(paths)
-
-
-def test_a_changed_run_is_refused(paths):
-    write_run(paths, RUN)
-    file = paths.run(1)
-    file.write_text(file.read_text().replace("12.5", "1.5"))
-    with pytest.raises(CorruptFileError, match=r"000001\.json was changed"):
         read_runs(paths)
 
 
@@ -137,7 +110,7 @@ def three_runs(paths):
     return paths
 
 
-@pytest.mark.parametrize("lost", [(1,), (2,), (3,), (2, 3), (1, 2, 3)])
+@pytest.mark.parametrize("lost", [(1,), (3,), (2, 3), (1, 2, 3)])
 def test_a_run_that_was_lost_is_named(three_runs, lost):
     for number in lost:
         three_runs.run(number).unlink()
@@ -146,25 +119,11 @@ def test_a_run_that_was_lost_is_named(three_runs, lost):
         read_runs(three_runs)
 
 
-def test_a_folder_of_runs_that_was_lost_is_named(three_runs):
-    shutil.rmtree(three_runs.runs)
-    with pytest.raises(
-        CorruptFileError, match=r"000001\.json is missing.*Restore the file from a copy"
-    ):
-        read_runs(three_runs)
-
-
-def test_without_runs_and_their_number_there_were_none(three_runs):
-    shutil.rmtree(three_runs.runs)
-    three_runs.run_count.unlink()
-    assert read_runs(three_runs) == []
-
-
 def test_runs_that_are_not_counted_yet_are_read(three_runs):
     three_runs.run_count.unlink()
     assert len(read_runs(three_runs)) == 3
     three_runs.run(2).unlink()
-    with pytest.raises(CorruptFileError, match=r"000002\.json is missing"):
+    with pytest.raises(CorruptFileError, match=r"000002\.json is missing.*Restore the file from"):
         read_runs(three_runs)
 
 
@@ -173,13 +132,6 @@ def test_a_number_of_runs_that_is_none_is_refused(three_runs, number):
     write_checksummed(three_runs.run_count, {"runs": number})
     with pytest.raises(CorruptFileError, match=r"runs\.json does not hold the number of runs"):
         read_runs(three_runs)
-
-
-def test_a_run_that_begins_gets_the_number_after_the_last(paths):
-    assert next_number(paths) == 1
-    for number in (1, 2):
-        write_run(paths, replace(RUN, number=number))
-    assert next_number(paths) == 3
 
 
 def test_the_hours_of_runs_are_added_and_the_last_one_says_what_is_cancelled():

@@ -57,16 +57,8 @@ def flat_of(frame):
 def test_a_column_is_the_mean_over_the_folds_of_its_trial(store):
     found = flat_of(Reader(store.folder).trials().collect())
     assert found["t001"] == found["t002"] == found["t003"] == EXPECTED
-
-
-def test_plain_polars_finds_the_columns_in_the_files(store):
-    found = pl.read_parquet(f"{store.folder}/**/*.parquet")
-    assert flat_of(found) == flat_of(Reader(store.folder).trials().collect())
-
-
-def test_trials_of_searches_and_untested_ones_have_null(store):
-    found = flat_of(Reader(store.folder).trials().collect())
-    assert found["t000"] == found["t004"] == dict.fromkeys(FLAT)
+    assert found["t000"] == found["t004"] == dict.fromkeys(FLAT), "a search, and an untested final"
+    assert flat_of(pl.read_parquet(f"{store.folder}/**/*.parquet")) == found
 
 
 def test_what_a_row_says_of_them_itself_is_not_taken(tmp_path):

@@ -170,29 +170,20 @@ def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, mon
 
 
 @SOME_OR_ALL
-def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
-    tmp_path, monkeypatch, are_all
+@pytest.mark.parametrize("error", [None, FULL], ids=["killed", "disk full"])
+def test_ended_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
+    tmp_path, monkeypatch, are_all, error
 ):
     before = rows_of(extended_store(tmp_path))
-    for store in ended_stores(tmp_path, monkeypatch, extended_store, gather_all, are_all=are_all):
+    ends = ended_stores(
+        tmp_path, monkeypatch, extended_store, gather_all, are_all=are_all, error=error
+    )
+    for store in ends:
         assert_same_frames(rows_of(store), before)
         assert check_store(store) == TRIALS
         gather_all(store)
         assert_same_frames(rows_of(store), before)
         assert all(len(files) == 1 for files in names(store).values())
-
-
-@SOME_OR_ALL
-def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(
-    tmp_path, monkeypatch, are_all
-):
-    before = rows_of(extended_store(tmp_path))
-    for store in ended_stores(
-        tmp_path, monkeypatch, extended_store, gather_all, are_all=are_all, error=FULL
-    ):
-        assert_same_frames(rows_of(store), before)
-        gather_all(store)
-        assert_same_frames(rows_of(store), before)
 
 
 def test_readers_see_each_trial_once_while_others_commit_and_gather(tmp_path):

@@ -13,11 +13,9 @@ from podium.orchestrator.results.trial_files import stored_rows as stored_rows_m
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.parquet_file import sealed
 from podium.orchestrator.results.trial_files.reader import Reader
-from tests.orchestrator.results.extended_stores import plainly
 from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
-    WIDER,
     class_hits,
     commit,
     new_store,
@@ -67,12 +65,6 @@ def test_nested_rows_become_long_tables_beside_the_trials_identifiers(tmp_path):
     assert all_frames(store)["scores"].columns[:6] == [
         *("trial_id", "search", "stage", "block", "dataset", "backbone")
     ]
-
-
-def test_trials_without_nested_rows_add_none_to_the_long_tables(tmp_path):
-    store = commit(new_store(tmp_path), row(0, scores=[]), row(1, scores=None), row(2))
-    assert set(all_frames(store)["scores"]["trial_id"]) == {"t002"}
-    assert all_frames(store)["test_scores"].is_empty()
 
 
 def test_the_order_is_the_same_whatever_the_files_and_their_order(tmp_path):
@@ -140,34 +132,14 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
 
 
 @pytest.mark.parametrize("pattern", ["**/*.parquet", "trials/*/*.parquet"])
-def test_plain_polars_reads_the_store_at_rest(tmp_path, pattern):
+def test_plain_polars_reads_the_same_rows_before_and_after_they_were_gathered(tmp_path, pattern):
     store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
     found = pl.read_parquet(f"{store.folder}/{pattern}")
     assert found.columns == SCHEMA.names
     assert sorted(found["trial_id"]) == [f"t00{index}" for index in range(5)]
-    lazy = pl.scan_parquet(f"{store.folder}/{pattern}").filter(pl.col("hp.proxies") == 3)
-    assert lazy.select("trial_id").collect()["trial_id"].to_list() == ["t003"]
-
-
-def test_plain_polars_reads_the_same_rows_after_they_were_gathered(tmp_path):
-    store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
-    before = pl.read_parquet(f"{store.trials}/**/*.parquet").sort("trial_id")
     gather_all(store)
-    assert_frame_equal(pl.read_parquet(f"{store.trials}/**/*.parquet").sort("trial_id"), before)
-    commit(store, row(5, **TESTED))  # a continued study: gathered and loose files
-    assert plainly(store)["trial_id"].to_list() == [f"t00{index}" for index in range(6)]
-
-
-def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_path):
-    store = commit(new_store(tmp_path), row(0))
-    gather_all(store)
-    commit(store, row(1))
-    new_store(tmp_path, WIDER)
-    commit(store, row(2, WIDER, **{"hp.alpha": 0.5}), schema=WIDER)
-    trials = all_frames(store)["trials"].sort("trial_id")
-    assert trials["hp.alpha"].to_list() == [None, None, 0.5]
-    assert trials["hp.margin"].to_list() == [0.0, 0.1, 0.2]
-    assert len(all_frames(store)["scores"]) == 9
+    again = pl.read_parquet(f"{store.folder}/{pattern}")
+    assert_frame_equal(again.sort("trial_id"), found.sort("trial_id"))
 
 
 @pytest.mark.parametrize(

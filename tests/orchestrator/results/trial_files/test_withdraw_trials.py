@@ -44,11 +44,17 @@ def without(frames, gone=GONE):
 def test_rows_are_gone_gathered_or_not_and_all_others_are_what_they_were(tmp_path):
     store = extended_store(tmp_path)
     others = without(rows_of(store))
+    before = sorted(store.folder.rglob("*"))
+    withdraw_trials(store, {})
+    assert sorted(store.folder.rglob("*")) == before
     withdraw_trials(store, GONE)
     assert_same_frames(without(rows_of(store), gone=()), others)
     assert check_store(store) == TRIALS - 2
     gather_all(store)
     assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
+    withdraw_trials(store, {f"t00{index}": f"s{index % 2}" for index in range(TRIALS)})
+    assert check_store(store) == 0
+    assert list(store.trials.rglob("*.parquet")) == []
 
 
 def test_files_of_other_trials_are_not_written_again(tmp_path):
@@ -70,17 +76,6 @@ def test_a_withdrawn_trial_can_be_committed_and_gathered_again(tmp_path):
     assert plainly(store).filter(pl.col("trial_id") == "t001")["objective"].to_list() == [0.9]
 
 
-def test_all_trials_of_a_gathered_file_may_go(tmp_path):
-    store = commit(new_store(tmp_path), row(0), row(1))
-    gather_all(store)
-    withdraw_trials(store, {"t000": "s0", "t001": "s1"})
-    assert check_store(store) == 0
-    assert list(store.trials.rglob("*.parquet")) == []
-    commit(store, row(0))
-    gather_all(store)
-    assert plainly(store)["trial_id"].to_list() == ["t000"]
-
-
 def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
     store = commit(new_store(tmp_path), row(0), row(1))
     for trial in ("t000", "t001"):
@@ -88,13 +83,6 @@ def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
     withdraw_trials(store, {"t000": "s0"})
     assert checkpoint_files.load(store, "t000") is None
     assert checkpoint_files.load(store, "t001") == b"state"
-
-
-def test_nothing_is_touched_for_no_trials(tmp_path):
-    store = extended_store(tmp_path)
-    before = sorted(store.folder.rglob("*"))
-    withdraw_trials(store, {})
-    assert sorted(store.folder.rglob("*")) == before
 
 
 def test_a_damaged_gathered_file_is_named_and_loses_nothing(tmp_path):
@@ -126,10 +114,6 @@ def test_others_are_read_exactly_once_between_any_two_file_operations(tmp_path, 
     assert operations.count > 3
 
 
-def withdraw(store):
-    withdraw_trials(store, GONE)
-
-
 def left(store):
     """Those of the trials to be withdrawn that still have rows."""
     present = set(Reader(store.folder).trials().collect()["trial_id"])
@@ -137,12 +121,18 @@ def left(store):
 
 
 @SOME_OR_ALL
-@pytest.mark.parametrize("is_repeated", [True, False])
-def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_study_goes_on(
-    tmp_path, monkeypatch, are_all, is_repeated
+@pytest.mark.parametrize(("is_repeated", "error"), [(True, None), (False, None), (True, FULL)])
+def test_ended_at_any_file_operation_no_other_row_is_lost_and_the_study_goes_on(
+    tmp_path, monkeypatch, are_all, is_repeated, error
 ):
+    def withdraw(store):
+        withdraw_trials(store, GONE)
+
     others = without(rows_of(extended_store(tmp_path)))
-    for store in ended_stores(tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all):
+    ends = ended_stores(
+        tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all, error=error
+    )
+    for store in ends:
         check_store(store)
         if is_repeated:
             withdraw_trials(store, left(store))
@@ -152,19 +142,6 @@ def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_study_goes_on
         assert_same_frames(rows_of(store), rows)
         assert left(store) == {} or not is_repeated
         assert plainly(store)["trial_id"].to_list() == sorted(rows["trials"]["trial_id"])
-
-
-@SOME_OR_ALL
-def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(
-    tmp_path, monkeypatch, are_all
-):
-    others = without(rows_of(extended_store(tmp_path)))
-    for store in ended_stores(
-        tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all, error=FULL
-    ):
-        assert_same_frames(without(rows_of(store)), others)
-        withdraw_trials(store, left(store))
-        assert_same_frames(without(rows_of(store), gone=()), others)
 
 
 def test_rows_on_s3_are_gone_and_come_back_as_they_are_committed_again(bucket):
