@@ -11,6 +11,8 @@ from podium.analysis.hyperparameters.searched_ranges import value_text
 from podium.analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from podium.analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
+_BEST_TEXT = "of its search (a tenth, at least five)"
+
 
 def importance_headline(tuned: TunedHyperparameters) -> str:
     """How many hyperparameters matter, and how many would by chance."""
@@ -20,10 +22,15 @@ def importance_headline(tuned: TunedHyperparameters) -> str:
             f"Importance needs searches of {LEAST_CONFIGS} complete configs or more; none has so"
             " many."
         )
-    above = int(known["is_above_noise"].sum())
     losses = known["loss"].n_unique()
-    by_chance = LEVEL * known.height
     of = f"{counted(known.height, 'hyperparameter')} of {counted(losses, 'loss', 'losses')}"
+    if tuned.is_adaptive:
+        return (
+            f"Importance of {of} among the configs that the sampler ({tuned.sampler}) tried. It"
+            " follows earlier scores, so no test says which of them could be chance."
+        )
+    above = int(known["is_above_noise"].sum())
+    by_chance = LEVEL * known.height
     if not above:
         return f"Nothing above noise: none of {of} decides more than shuffled scores would."
     return (
@@ -46,6 +53,8 @@ def importance_verdict(row: Mapping[str, Any]) -> str:
     """Whether a row of ``importance_table`` is above noise, or why it has no importance."""
     if row["importance"] is None:
         return str(row["reason"])
+    if row["is_above_noise"] is None:
+        return "not tested"
     return "above noise" if row["is_above_noise"] else "not above noise"
 
 
@@ -71,25 +80,27 @@ def _of_unknown(losses: list[str], reason: str) -> str:
 
 
 def _of_loss(tuned: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str:
-    above = known.filter("is_above_noise").to_dicts()
-    if not above:
-        top = known.row(0, named=True)
-        return (
-            f"{loss}: nothing above noise. The largest is {top['hyperparameter']} with"
-            f" {_share(top)} ({p_equals(top['p_value'])})."
-        )
-    first, others = above[0], above[1:]
-    text = (
-        f"{loss}: {first['hyperparameter']} matters most. Alone it explains"
-        f" {percent(first['importance'])} of what decides whether a config is among the best"
-        " tenth (noise: up to"
-        f" {percent(first['noise'])}, {p_equals(first['p_value'])})"
+    first, *others = known.to_dicts()
+    explains = (
+        f"Alone it explains {percent(first['importance'])} of what decides whether a config is"
+        f" among the best {_BEST_TEXT}"
     )
-    also = [f"{row['hyperparameter']} ({_share(row)})" for row in others]
-    if also:
-        text += f"; above noise {'is' if len(also) == 1 else 'are'} also {listed(also)}."
+    if tuned.is_adaptive:
+        text = f"{loss}: {first['hyperparameter']} has the largest importance. {explains}."
+    elif not first["is_above_noise"]:
+        return (
+            f"{loss}: nothing above noise. The largest is {first['hyperparameter']} with"
+            f" {_share(first)} ({p_equals(first['p_value'])})."
+        )
     else:
-        text += "; nothing else is above noise."
+        text = (
+            f"{loss}: {first['hyperparameter']} matters most. {explains}; noise: up to"
+            f" {percent(first['noise'])}, {p_equals(first['p_value'])}."
+        )
+        also = [
+            f"{row['hyperparameter']} ({_share(row)})" for row in others if row["is_above_noise"]
+        ]
+        text += f" Above noise too: {listed(also) if also else 'nothing'}."
     region = next(
         (
             item
@@ -152,9 +163,9 @@ def caveats(tuned: TunedHyperparameters) -> list[str]:
     found = []
     if tuned.is_adaptive:
         found.append(
-            f"The sampler ({tuned.sampler}) tries more configs where scores are high. Importances"
-            " are those within the configs it tried: a hyperparameter whose bad values it soon"
-            " avoided looks less important than it is."
+            f"The sampler ({tuned.sampler}) tries more configs where scores are high. A"
+            " hyperparameter whose bad values it soon avoided looks less important than it is, and"
+            " one that does nothing may look important."
         )
     pruned, failed = tuned.total("num_pruned"), tuned.total("num_failed")
     if pruned or failed:

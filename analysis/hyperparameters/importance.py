@@ -1,9 +1,9 @@
 """How much each hyperparameter decides, with its interval and the noise it must exceed.
 
 N configs of a search, R replicates. Importance here is a share of the variance of "is among the
-best tenth", 0 to 1 (PED-ANOVA). It is never negative, so pure noise has importance too. Shuffled
-scores say how much: an importance that does not exceed the 95th percentile of what shuffling gives
-is noise.
+best", a tenth but at least five, 0 to 1 (PED-ANOVA). It is never negative, so pure noise has
+importance too. Shuffled scores say how much: an importance that does not exceed the 95th
+percentile of what shuffling gives is noise.
 """
 
 import zlib

@@ -16,7 +16,9 @@ _LEAST_BLOCKS = 5
 Floats = NDArray[np.float64]
 
 
-def importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
+def importance_table(
+    found: Sequence[SearchImportance], *, is_adaptive: bool = False
+) -> pl.DataFrame:
     """One row a loss and hyperparameter: the mean over blocks, each the mean of its searches.
 
     The interval is from subsamples of the configs of each search: it is about other configs in
@@ -25,6 +27,9 @@ def importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
 
     Args:
         found: importances by search, from ``search_importances``.
+        is_adaptive: whether configs follow earlier scores. Shuffled scores then say nothing of
+            chance: what does nothing is above them in up to 29 of 100 cases. So ``noise``,
+            ``p_value`` and ``is_above_noise`` are null.
 
     Returns:
         ``loss``, ``hyperparameter``, ``importance``, ``low``, ``high``, ``interval`` (``blocks``,
@@ -45,14 +50,17 @@ def importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
         rows += sorted(
             of_loss, key=lambda row: (row["importance"] is None, -(row["importance"] or 0.0))
         )
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return _tested(pl.DataFrame(rows, schema=_SCHEMA), is_adaptive)
 
 
-def search_importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
+def search_importance_table(
+    found: Sequence[SearchImportance], *, is_adaptive: bool = False
+) -> pl.DataFrame:
     """One row a search and hyperparameter, without intervals.
 
     Args:
         found: importances by search, from ``search_importances``.
+        is_adaptive: as for `importance_table`.
 
     Returns:
         ``loss``, ``block``, ``repeat``, ``hyperparameter``, ``importance``, ``noise``,
@@ -65,7 +73,13 @@ def search_importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
             row = _row([item], item.search.loss, name)
             row |= {key: getattr(item.search, key) for key in _OF_SEARCH}
             rows.append({key: row[key] for key in _SEARCH_SCHEMA})
-    return pl.DataFrame(rows, schema=_SEARCH_SCHEMA)
+    return _tested(pl.DataFrame(rows, schema=_SEARCH_SCHEMA), is_adaptive)
+
+
+def _tested(rows: pl.DataFrame, is_adaptive: bool) -> pl.DataFrame:
+    """The rows without what only configs that do not follow scores allow to say."""
+    tests = ("noise", "p_value", "is_above_noise") if is_adaptive else ()
+    return rows.with_columns(pl.lit(None, rows.schema[name]).alias(name) for name in tests)
 
 
 def _row(found: Sequence[SearchImportance], loss: str, name: str) -> dict[str, Any]:

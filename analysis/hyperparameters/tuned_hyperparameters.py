@@ -38,9 +38,8 @@ class TunedHyperparameters:
         on_test: table of importances on test scores of the same trials; None if they were not
             tested, or if ``score`` is itself one of test classes.
         regions: loss -> best region along each hyperparameter.
-        sampler: name of the searches' sampler; ``is_adaptive`` if it crowds configs where scores
-            are high.
-        settings: settings of the importances.
+        sampler: name of the searches' sampler.
+        is_adaptive: whether its configs follow earlier scores.
         score: score by which configs are compared.
         role: ``validation`` or ``test``: the classes that it is of.
         maximised: score that the searches maximised on validation.
@@ -52,15 +51,10 @@ class TunedHyperparameters:
     on_test: pl.DataFrame | None
     regions: Mapping[str, tuple[BestRegion, ...]]
     sampler: str
-    settings: ImportanceSettings
+    is_adaptive: bool
     score: RankedScore
     role: Role
     maximised: RankedScore
-
-    @property
-    def is_adaptive(self) -> bool:
-        """Whether suggestions depend on outcomes."""
-        return self.sampler not in _NON_ADAPTIVE
 
     def total(self, count: str) -> int:
         """Sum over searches of one of their counts, such as ``num_pruned``."""
@@ -103,18 +97,20 @@ def tuned_hyperparameters(
     if not searches:
         return None
     importances_by_search = search_importances(searches, settings=chosen)
+    sampler = study["search"]["sampler"]
+    is_adaptive = sampler not in _NON_ADAPTIVE
     on_test = None
     if len(tested) and role == "validation":
         of_test = search_importances(searches, on="test", settings=chosen)
-        on_test = importance_table(of_test)
+        on_test = importance_table(of_test, is_adaptive=is_adaptive)
     return TunedHyperparameters(
         searches=searches,
         importances_by_search=importances_by_search,
-        importances=importance_table(importances_by_search),
+        importances=importance_table(importances_by_search, is_adaptive=is_adaptive),
         on_test=on_test,
         regions={loss: best_regions(item) for loss, item in pooled_configs(searches).items()},
-        sampler=study["search"]["sampler"],
-        settings=chosen,
+        sampler=sampler,
+        is_adaptive=is_adaptive,
         score=score,
         role=role,
         maximised=own,

@@ -32,6 +32,16 @@ from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import counted, p_value, percent
 from podium.orchestrator.results.records.metric_columns import RankedScore
 
+_HOLLOW = " Hollow bars do not exceed noise, the 95th percentile for shuffled scores (dots)."
+_P_VALUES = (
+    " p is one-sided, from permutations of the scores within each search, and not corrected for"
+    " how many hyperparameters there are."
+)
+_TESTS = (
+    Column.share("Noise, %", "noise", 1),
+    Column.p_value("p", "p_value"),
+    Column.text("Verdict", importance_verdict),
+)
 _MOST_WARNINGS = 2  # beyond, they are folded
 _MOST_BARS = 16  # of all losses in one plot; beyond, the reader chooses a loss
 
@@ -96,7 +106,9 @@ def _compared_by(tuned: TunedHyperparameters, asked: RankedScore) -> list[str]:
 def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
     rows = tuned.importances.drop_nulls("importance")
     axis = IntervalAxis(label="Importance (PED-ANOVA), %", limits=(0, PERCENT))
-    words = IntervalWords(value="importance, %", dots="noise up to, %", heads=("p",))
+    words = IntervalWords(value="importance, %")
+    if not tuned.is_adaptive:
+        words = IntervalWords(value="importance, %", dots="noise up to, %", heads=("p",))
     parts = rows.partition_by("loss", maintain_order=True)
     is_short = rows.height + len(parts) <= _MOST_BARS
     groups = [("", rows)] if is_short else [(str(part["loss"][0]), part) for part in parts]
@@ -107,9 +119,8 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
             words,
             name=f"importance-{position}",
             title=f"Importance of the hyperparameters {f'of {loss}' if loss else ''}".strip(),
-            description="One bar for each hyperparameter, filled if it is above noise; a line is"
-            " its interval, a dot the level of noise. The numbers are in the table after the"
-            " figure.",
+            description="One bar for each hyperparameter; a line is its interval. The numbers are"
+            " in the table after the figure.",
             label=loss,
             is_bars=True,
         )
@@ -120,8 +131,8 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         plots=plots,
         selector="" if is_short else "Loss",
         caption="Importance: what each hyperparameter alone explains of whether a config is among"
-        f" the best tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Hollow bars"
-        " do not exceed noise, the 95th percentile for shuffled scores (dots).",
+        f" the best of its search (a tenth, at least five) on {tuned.role}, mean over"
+        f" {_blocks(tuned)}.{'' if tuned.is_adaptive else _HOLLOW}",
         table=_importance_table(tuned, series),
     )
 
@@ -132,9 +143,9 @@ def _bar(row: Mapping[str, Any], series: Mapping[str, Series], *, is_grouped: bo
         estimate=Estimate.of_shares(row["importance"], row["low"], row["high"]),
         series=series[row["loss"]],
         group=row["loss"] if is_grouped else "",
-        is_filled=row["is_above_noise"],
-        dots=(PERCENT * row["noise"],),
-        columns=(p_value(row["p_value"]),),
+        is_filled=row["is_above_noise"] is not False,
+        dots=() if row["noise"] is None else (PERCENT * row["noise"],),
+        columns=() if row["p_value"] is None else (p_value(row["p_value"]),),
         note=importance_verdict(row),
     )
 
@@ -157,9 +168,7 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
             Column.text("Hyperparameter", "hyperparameter"),
             Column.share("Importance, %", "importance", 1),
             Column.interval("95 % interval", "low", "high", 1, factor=PERCENT),
-            Column.share("Noise, %", "noise", 1),
-            Column.p_value("p", "p_value"),
-            Column.text("Verdict", importance_verdict),
+            *([] if tuned.is_adaptive else _TESTS),
             Column.share("Share, %", "share", 1),
             *_on_test(tuned),
             Column.count("Configs", "num_configs"),
@@ -167,9 +176,7 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
         name="importance-table",
         caption=f"Importance of hyperparameters in %, mean over {_blocks(tuned)}",
         note="Share is of the sum over the hyperparameters of the loss: it sums to 100 % whatever"
-        " the noise, so read it only where the verdict is above noise. p is one-sided, from"
-        f" {tuned.settings.permutations} permutations of the scores within each search, and not"
-        " corrected for how many hyperparameters there are. Intervals are"
+        f" the noise.{'' if tuned.is_adaptive else _P_VALUES} Intervals are"
         f" {_interval_text(tuned)}.",
     )
 
@@ -184,8 +191,9 @@ def _on_test(tuned: TunedHyperparameters) -> Iterator[Column]:
         return found[row["loss"], row["hyperparameter"]]
 
     yield Column.share("On test, %", lambda row: of_test(row)["importance"], 1)
-    yield Column.share("Noise on test, %", lambda row: of_test(row)["noise"], 1)
-    yield Column.text("Verdict on test", lambda row: importance_verdict(of_test(row)))
+    if not tuned.is_adaptive:
+        yield Column.share("Noise on test, %", lambda row: of_test(row)["noise"], 1)
+        yield Column.text("Verdict on test", lambda row: importance_verdict(of_test(row)))
 
 
 def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:

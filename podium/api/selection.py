@@ -89,7 +89,9 @@ def importance_of(
         record={
             "importances": tuned.importances.to_dicts(),
             "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
-            "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
+            "searches": search_importance_table(
+                tuned.importances_by_search, is_adaptive=tuned.is_adaptive
+            ).to_dicts(),
             "regions": region_records(tuned.regions),
             "sentences": [headline, *compared_by(tuned), *loss_sentences(tuned)],
             "warnings": bound_warnings(tuned),

@@ -13,8 +13,8 @@ from podium.terminal.printing import paragraphs, rounded, table_text
 
 _WIDTH = 99
 _METHOD = (
-    "Importance: share of the variance of being among the best tenth of the search that a"
-    " hyperparameter alone explains (PED-ANOVA)."
+    "Importance: share of the variance of being among the best of the search (a tenth, at least"
+    " five) that a hyperparameter alone explains (PED-ANOVA)."
 )
 _NOISE = (
     "noise: 95th percentile for shuffled scores; what does not exceed it is not above noise. p is"
@@ -31,7 +31,7 @@ def importance_text(tuned: TunedHyperparameters) -> str:
         *loss_sentences(tuned),
         *(f"Warning: {text}" for text in bound_warnings(tuned)),
         _METHOD,
-        _NOISE,
+        *([] if tuned.is_adaptive else [_NOISE]),
         *caveats(tuned),
     ]
     return paragraphs(parts, _WIDTH)

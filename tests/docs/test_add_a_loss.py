@@ -57,7 +57,7 @@ def example():
 def copy(tmp_path_factory):
     """The packages with the example's files added."""
     root = tmp_path_factory.mktemp("podium")
-    for package in ("podium", "search_spaces", "trainables", "orchestrator"):
+    for package in ("podium", "analysis", "search_spaces", "trainables", "orchestrator"):
         shutil.copytree(ROOT / package, root / package, symlinks=True)
     for folder in ("losses", "losses/oracles"):
         target = root / "tests" / "trainables" / folder

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from podium.analysis.hyperparameters.importance import (
     LEAST_CONFIGS,
@@ -42,6 +43,16 @@ def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, 
         ]
         above += importance_table_of(searches)["is_above_noise"].sum()
     assert above <= most
+
+
+def test_configs_that_follow_scores_have_no_test_of_noise():
+    search = planted_search(np.random.default_rng(3), only_a, num=30)
+    found = search_importances([search], settings=QUICK)
+    for table in (importance_table, search_importance_table):
+        tests = table(found).select("noise", "p_value", "is_above_noise").columns
+        learnt = table(found, is_adaptive=True)
+        assert learnt.select(tests).null_count().row(0) == (3, 3, 3)
+        assert_frame_equal(learnt.drop(tests), table(found).drop(tests))
 
 
 def test_a_planted_hyperparameter_is_found_and_the_others_are_not():

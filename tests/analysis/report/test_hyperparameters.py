@@ -7,8 +7,9 @@ import pytest
 
 from podium.analysis.figures.series import series_of
 from podium.analysis.hyperparameters.findings_text import importance_headline, loss_sentences
+from podium.analysis.hyperparameters.importance_table import importance_table
 from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from podium.analysis.page.html_page import Fold, Illustration, Page, Section, plots_of
+from podium.analysis.page.html_page import Fold, Illustration, Page, Section, plots_of, render_page
 from podium.analysis.page.table_files import tables_of
 from podium.analysis.report.hyperparameters import hyperparameters
 from podium.analysis.report.hyperparameters import section_of as section_of_tuned
@@ -98,6 +99,15 @@ def test_bars_are_filled_where_the_verdict_is_above_noise(section):
     hollow = rows.get("isHollow", [False] * len(rows["name"]))
     assert [note == "not above noise" for note in rows["note"]] == hollow
     assert len(rows["name"]) == len(next(t for t in tables_of_section(section)).rows)
+
+
+def test_of_a_sampler_that_learns_nothing_is_said_of_noise(tuned, looks):
+    importances = importance_table(tuned.importances_by_search, is_adaptive=True)
+    learnt = replace(tuned, sampler="tpe", is_adaptive=True, importances=importances, on_test=None)
+    made = section_of_tuned(learnt, RECALL_1, looks)
+    text = text_of(render_page(page_of_section(made)))
+    assert "contrastive: margin has the largest importance" in text
+    assert "noise" not in text.replace("whatever the noise", "")
 
 
 def test_with_many_losses_importance_has_one_plot_a_loss(tuned, looks):

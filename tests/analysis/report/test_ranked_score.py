@@ -151,4 +151,4 @@ def test_importances_stay_with_validation_where_searches_were_not_tested(tmp_pat
     results = read_results(write_store(tmp_path / "s", truth), score="nmi")
     text = text_of(render_page(study_report(results)))
     assert "Configs are compared by Recall@1 on validation: no trial of these searches" in text
-    assert "of its search on validation, mean over" in text
+    assert "least five) on validation, mean over" in text
