@@ -171,7 +171,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "orchestrator/planning": {
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/study", "orchestrator/study_parser",
+        "orchestrator/results/trial_files", "orchestrator/study",
         "trainables", "trainables/dataset_interface", "trainables/file_caches",
         "trainables/network", "trainables/settings",
     },

@@ -1,6 +1,7 @@
 """Defaults that depend on data sets and backbones, for studies and for `podium trial train`."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from podium.orchestrator.study.study import StudyTraining
 from podium.trainables.dataset_interface.load_dataset import has_own_size
@@ -51,6 +52,12 @@ def default_weights(backbone: str) -> str:
         return IMAGENET_WEIGHTS if backbone.startswith(TIMM) else RANDOM_WEIGHTS
     is_published = facts.published_weights or facts.weights_note
     return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
+
+
+def is_missing(backbone: BackboneSettings) -> bool:
+    """Whether the weights are a file that is not on this machine: another one may train."""
+    file = Path(backbone.weights)
+    return file.is_absolute() and not file.exists()
 
 
 def are_heads(training: StudyTraining, backbones: Iterable[BackboneSettings]) -> bool:

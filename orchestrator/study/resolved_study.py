@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from typing import Any
 
@@ -15,18 +15,15 @@ from podium.orchestrator.study.study import Study
 from podium.search_spaces.parameters import Choice, Int, Real, Space
 from podium.trainables.settings.training_settings import TRAINING_TYPES
 
-# In the order in which the snapshot has them.
-_KEYS = (
-    *("name", "datasets", "backbones", "embedding_dims", "losses", "protocols", "search", "final"),
-    *("training", "resources", "budget", "image_sizes", "spaces", "values", "try_first"),
-    *("warm_starts", "code", "declared_differences", "tournament", "expect", "keep"),
-    *("quarantine", "ks", "verification", "seed", "storage"),
+# Loss -> what the study file states for it; in the snapshot these follow the image sizes.
+_OF_LOSSES = ("spaces", "values", "try_first")
+_KEYS = tuple(
+    key
+    for field in fields(Study)
+    for key in (field.name, *(_OF_LOSSES if field.name == "image_sizes" else ()))
 )
 # Absent where they are false or empty.
 _IF_GIVEN = ("code", "verification")
-
-# Loss -> what the study file states for it.
-_OF_LOSSES = ("spaces", "values", "try_first")
 
 _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
 _KIND_NAMES = {kind: name for name, kind in _KINDS.items()}

@@ -299,13 +299,13 @@ class Study:
     name: str
     datasets: AtLeastOne[DatasetSettings]
     backbones: AtLeastOne[BackboneSettings]
-    embedding_dims: Dims
+    embedding_dims: Dims = (32,)
     losses: AtLeastOne[StudyLoss]
     protocols: AtLeastOne[ProtocolSettings]
     search: SearchSettings
     final: FinalSettings
     training: StudyTraining
-    resources: ResourceSettings
+    resources: ResourceSettings = field(default_factory=ResourceSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     image_sizes: Sizes = ()
     warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(

@@ -1,39 +1,38 @@
-"""Reads a `Study` from a study file: keys, types and simple limits.
+"""Reads the plain values of a study file: keys, types and simple limits.
 
 Combinations of values, also with data sets and networks, are checked by
 `orchestrator.study_validation.check_study`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, make_dataclass, replace
-from typing import Annotated, Any, Literal, get_args
-
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+import copy
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
+from pathlib import Path as FilePath
+from typing import Any, get_args
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Several, Text
-from podium.orchestrator.results.records.tournament_rules import TournamentRules
 from podium.orchestrator.results.storage.locations import has_scheme
-from podium.orchestrator.study.defaults import are_heads, default_image_size, default_recipe
+from podium.orchestrator.study.defaults import (
+    are_heads,
+    default_image_size,
+    default_recipe,
+    default_weights,
+    is_missing,
+)
 from podium.orchestrator.study.fairness import DECLARABLE
 from podium.orchestrator.study.study import (
-    BudgetSettings,
-    Dims,
     FinalSettings,
-    KeepSettings,
     Ks,
-    Quarantine,
     Repeats,
     ResourceSettings,
-    Seed,
-    Sizes,
     Study,
     StudyTraining,
     TrainOn,
 )
-from podium.orchestrator.study_parser.backbones import read_backbones
 from podium.orchestrator.study_parser.file_paths import read_path, read_storage
-from podium.orchestrator.study_parser.losses import read_losses
+from podium.orchestrator.study_parser.losses import read_losses, read_values
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
@@ -45,8 +44,11 @@ from podium.orchestrator.study_parser.read_keys import (
 )
 from podium.orchestrator.study_parser.search import read_search
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
+from podium.trainables.errors import TrialInputError
+from podium.trainables.network.initial_weights import weights_problem
 from podium.trainables.recipes import RECIPES
-from podium.trainables.settings.legal_ranges import MAX_SEED, OneOf
+from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole
+from podium.trainables.settings.legal_ranges import Text as AnyText
 from podium.trainables.settings.training_settings import (
     LEGAL_VALUES,
     TRAINING_TYPES,
@@ -55,11 +57,22 @@ from podium.trainables.settings.training_settings import (
 from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     VERIFICATION_PAIRS,
+    BackboneSettings,
     DatasetSettings,
 )
 
-# Training setting -> lowest integer that is read; 0 where none is here.
-_LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
+# Fields of a study that are not keys of its file, or read by what knows more than their type.
+_NOT_PLAIN = (
+    *("name", "datasets", "backbones", "losses", "protocols", "search", "final", "training"),
+    *("warm_starts", "code", "declared_differences", "expect", "ks", "verification"),
+)
+_PLAIN = tuple(it.name for it in fields(Study) if it.name not in _NOT_PLAIN)
+
+_TRAINING: Mapping[str, Parameter] = {
+    "recipe": Parameter(None, OneOf(tuple(sorted(RECIPES)))),
+    **{name: Parameter(None, LEGAL_VALUES.get(name, AnyText())) for name in TRAINING_TYPES},
+    "epochs": Parameter(None, Whole(1, 100_000)),  # 0 is for baselines
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +82,9 @@ class _Metrics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Name:
+class _Backbone:
     name: Text = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairs:
-    pairs: Text = ""
+    weights: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,48 +96,18 @@ class _Final:
 
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Keys:
-    """The keys of a study file; those of any type have readers of their own."""
-
-    study: Text = "study"
-    datasets: Any = None
-    backbones: Any = None
-    embedding_dims: Dims = (32,)
-    image_sizes: Sizes = ()
-    losses: Any = None
-    protocol: Any = None
-    search: Any = None
-    final: _Final = field(default_factory=_Final)
-    training: Any = None
-    quarantine: Quarantine = "none"
-    metrics: _Metrics = field(default_factory=_Metrics)
-    keep: KeepSettings = field(default_factory=KeepSettings)
-    resources: ResourceSettings = field(default_factory=ResourceSettings)
-    seed: Seed = 0
-    budget: BudgetSettings = field(default_factory=BudgetSettings)
-    storage: Text = "podium-results"
-    tournament: TournamentRules = field(default_factory=TournamentRules)
-    declared_differences: Any = None
-    expect: Any = None
-
-
-def _training_type(name: str, kind: type) -> Any:
-    """The type of a setting in a study file; ranges are checked together with the recipe."""
-    if kind is int:
-        return Annotated[StrictInt, Field(ge=_LOWEST.get(name, 0), le=MAX_SEED)]
-    legal = LEGAL_VALUES.get(name)
-    choices: Any = Literal[legal.values] if isinstance(legal, OneOf) else Text
-    return {bool: StrictBool, float: StrictFloat, str: choices}[kind]
-
-
-_Training = make_dataclass(
-    "_Training",
+# The keys of a study file; those of any type have readers of their own.
+_Keys = make_dataclass(
+    "_Keys",
     [
-        ("recipe", Literal[tuple(sorted(RECIPES))], None),
-        *((name, _training_type(name, kind), None) for name, kind in TRAINING_TYPES.items()),
+        ("study", Text, "study"),
+        *((it.name, it.type, copy.copy(it)) for it in fields(Study) if it.name in _PLAIN),
+        ("metrics", _Metrics, field(default_factory=_Metrics)),
+        ("final", _Final, field(default_factory=_Final)),
+        *((it, Any, None) for it in ("datasets", "backbones", "losses", "protocol", "search")),
+        *((it, Any, None) for it in ("training", "declared_differences", "expect")),
     ],
+    kw_only=True,
 )
 
 
@@ -137,7 +116,11 @@ def read_study(given: Given, problems: Problems) -> Study:
 
     Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
-    keys, values = _top(given, problems), given.values
+    values = given.values
+    if not isinstance(values, dict):
+        problems.add((), "the study must be a mapping", got=values)
+        problems.raise_any()
+    keys: Any = read_keys(_Keys, values, (), problems)
     name, storage = _place(keys, values, problems)
     if "losses" not in values:
         problems.add("losses", "losses must be given")
@@ -145,17 +128,19 @@ def read_study(given: Given, problems: Problems) -> Study:
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
     datasets = _with_pairs(_datasets(values, problems), keys.metrics.verification, problems)
     training = _read_training(values.get("training", {}), datasets, problems)
-    backbones = read_backbones(values.get("backbones", ["conv_small"]), problems)
-    names = [backbone.name for backbone in backbones]
+    backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
     differences = values.get("declared_differences", {})
     declared: Any = read_keys(_Declared, differences, ("declared_differences",), problems)
-    standard_size = default_image_size(training.recipe, datasets)
+    size = default_image_size(training.recipe, datasets)
+    plain = {it: getattr(keys, it) for it in _PLAIN} | {
+        "storage": storage,
+        "image_sizes": keys.image_sizes or (() if size is None else (size,)),
+        "resources": _with_known_backbones(keys.resources, backbones, problems),
+    }
     return Study(
         name=name,
         datasets=datasets,
         backbones=backbones,
-        embedding_dims=keys.embedding_dims,
-        image_sizes=keys.image_sizes or (() if standard_size is None else (standard_size,)),
         losses=losses,
         protocols=protocols,
         search=read_search(
@@ -170,35 +155,21 @@ def read_study(given: Given, problems: Problems) -> Study:
             train_on=tuple(it for it in get_args(TrainOn) if it in keys.final.train_on),
         ),
         training=training,
-        resources=_with_known_backbones(keys.resources, names, problems),
-        budget=keys.budget,
         declared_differences={name: why for name, why in asdict(declared).items() if why},
-        tournament=keys.tournament,
-        keep=keys.keep,
-        quarantine=keys.quarantine,
         ks=keys.metrics.k,
         verification=isinstance(keys.metrics.verification, dict) or keys.metrics.verification,
-        seed=keys.seed,
-        storage=storage,
+        **plain,
     )
 
 
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
-    stated = read_mapping(given.values, _Keys.__dataclass_fields__, (), problems)
+    stated = read_mapping(given.values, [it.name for it in fields(_Keys)], (), problems)
     place: dict[str, Any] = {key: stated[key] for key in ("study", "storage") if key in stated}
     return _place(read_keys(_Keys, place, (), problems), place, problems)
 
 
-def _top(given: Given, problems: Problems) -> _Keys:
-    """The keys of the study; raises what is wrong where there are none."""
-    if not isinstance(given.values, dict):
-        problems.add((), "the study must be a mapping", got=given.values)
-        problems.raise_any()
-    return read_keys(_Keys, given.values, (), problems)
-
-
-def _place(keys: _Keys, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
+def _place(keys: Any, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
     if "study" not in values:
         problems.add("study", "study must be given")
     elif not NAME.fullmatch(keys.study) and not problems.concern("study"):
@@ -218,7 +189,7 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
     """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
     if isinstance(item, str):
         item = {"name": item}
-    if not isinstance(item, dict) or "name" not in item:
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         rule = f"{label(path)} must be a name, or a mapping with a name"
         problems.add(path, rule, got=item)
         return DatasetSettings(name="")
@@ -235,8 +206,7 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
             options[key] = read_path(value, at, problems)
         else:
             options[key] = value
-    name = read_keys(_Name, {"name": item["name"]}, path, problems).name
-    return DatasetSettings(name=name, options=options)
+    return DatasetSettings(name=item["name"], options=options)
 
 
 def _with_pairs(
@@ -249,10 +219,10 @@ def _with_pairs(
             problems.add(section, f"{label(section)} must be true or false", got=verification)
         return datasets
     path = (*section, "pairs")
-    pairs = read_keys(_Pairs, verification, section, problems).pairs
-    if "pairs" not in verification:
-        problems.add(section, f"{label(path)} must be given; without a file it is true")
-    if not pairs:
+    pairs = read_mapping(verification, ("pairs",), section, problems).get("pairs")
+    if not isinstance(pairs, str) or not pairs.strip():
+        rule = f"{label(path)} must be the path of a file; without one verification is true"
+        problems.add(path, rule, got=pairs)
         return datasets
     pairs = read_path(pairs, path, problems)
     if has_scheme(pairs):
@@ -269,21 +239,63 @@ def _with_pairs(
 def _read_training(
     given: object, datasets: Sequence[DatasetSettings], problems: Problems
 ) -> StudyTraining:
-    """Recipe and overrides, each of its type. Ranges are checked together with the recipe."""
-    read = asdict(read_keys(_Training, given, ("training",), problems))
-    recipe = read.pop("recipe") or default_recipe(datasets)
-    overrides = {name: value for name, value in read.items() if value is not None}
+    """Recipe and overrides, each of its type and in its range."""
+    overrides = read_values(given, _TRAINING, ("training",), problems)
+    recipe = str(overrides.pop("recipe", default_recipe(datasets)))
     return StudyTraining(recipe=recipe, overrides=overrides)
 
 
+def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ...]:
+    """All backbones of the study, no two of one name; weights in a file by its absolute path."""
+    found: dict[str, BackboneSettings] = {}
+    for path, item in read_items(values, ("backbones",), problems, most=MAX_CROSSED):
+        backbone = _backbone(item, path, problems)
+        if backbone is not None and backbone.name in found:
+            rule = (
+                f"{label(path)} is in the list already: results distinguish backbones by name, so "
+                "different weights need a different study"
+            )
+            problems.add(path, rule, got=backbone.name)
+        elif backbone is not None:
+            found[backbone.name] = backbone
+    return tuple(found.values()) or (BackboneSettings(name="conv_small"),)
+
+
+def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings | None:
+    """None if the item is wrong; that is noted."""
+    if not isinstance(item, str) and not (isinstance(item, dict) and "name" in item):
+        rule = f"{label(path)} must be a name, or a mapping with a name and weights"
+        problems.add(path, rule, got=item)
+        return None
+    keys = (
+        _Backbone(name=item)
+        if isinstance(item, str)
+        else read_keys(_Backbone, item, path, problems)
+    )
+    weights, weights_path = keys.weights, (*path, "weights")
+    if weights and (os.sep in weights or weights.startswith("~") or FilePath(weights).suffix):
+        weights = read_path(weights, weights_path, problems)
+    if problems.concern(path):
+        return None
+    try:
+        backbone = BackboneSettings(name=keys.name, weights=weights or default_weights(keys.name))
+        problem = None if is_missing(backbone) else weights_problem(backbone)
+    except TrialInputError as error:
+        problems.add(path, str(error))
+        return None
+    if problem is not None:
+        problems.add(weights_path if weights else path, problem)
+        return None
+    return backbone
+
+
 def _with_known_backbones(
-    resources: ResourceSettings, backbones: Collection[str], problems: Problems
+    resources: ResourceSettings, backbones: Sequence[BackboneSettings], problems: Problems
 ) -> ResourceSettings:
     """The resources of the study's backbones, in their order; others are noted."""
-    if problems.concern("backbones"):
-        return replace(resources, backbones={})
-    given = resources.backbones
+    given = {} if problems.concern("backbones") else resources.backbones
+    names = [backbone.name for backbone in backbones]
     for name in given:
-        if name not in backbones:
-            note_unknown(("resources", "backbones", name), backbones, problems)
-    return replace(resources, backbones={name: given[name] for name in backbones if name in given})
+        if name not in names:
+            note_unknown(("resources", "backbones", name), names, problems)
+    return replace(resources, backbones={name: given[name] for name in names if name in given})

@@ -1,16 +1,15 @@
 """Reads values of a study file into dataclasses; what is wrong is noted and has its default.
 
-A dataclass declares keys, types, ranges and defaults, and pydantic checks the values. The words of
-a rule follow from the type.
+A dataclass declares keys, types, ranges and defaults, and pydantic checks the values.
 """
 
 import copy
-import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -39,6 +38,21 @@ _KEYS_OF: Mapping[str, Collection[str]] = {
     "resources": [field.name for field in fields(ResourceSettings)],
     "budget": ("gpu_hours", "wall_hours"),
     "metrics": ("verification",),
+}
+
+# Type of pydantic's error -> what a value must be, with limits from its context.
+_WORDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "greater_than": "a number > {gt:g}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "a number < {lt:g}",
+    "less_than_equal": "at most {le}",
+    "string_type": "text",
+    "string_pattern_mismatch": "text that is not blank",
+    "bool_type": "true or false",
+    "literal_error": "one of the choices",
 }
 
 
@@ -85,79 +99,37 @@ def _remove(left: list[Any], keys: Path) -> None:
 
 def _note(error: ErrorDetails, kind: type, section: Path, problems: Problems) -> None:
     keys, got = error["loc"][1:], error["input"]
-    path = (*section, *keys)
+    path, context = (*section, *keys), error.get("ctx", {})
     match error["type"]:
         case "missing":
             problems.add(path, f"{label(path)} must be given")
         case "unexpected_keyword_argument":
-            note_unknown(path, _keys_of(_bare(_type_at(kind, keys[:-1]))[0]), problems)
+            note_unknown(path, _known_keys(kind, keys[:-1]), problems)
         case "too_long":
-            _note_too_long(path, got, error["ctx"]["max_length"], problems)
+            _note_too_long(path, got, context["max_length"], problems)
+        case "too_short" | "tuple_type":
+            problems.add(path, f"{label(path)} must be {_a_list(got)}", got=got)
         case "value_error":
-            found = error["ctx"]["error"]
+            found = context["error"]
             if isinstance(found, RepeatedItemError):
                 path, got = (*path, found.index), got[found.index]
             problems.add(path, f"{label(path)} {found}", got=got)
         case _:
-            wanted, limits = _bare(_type_at(kind, keys))
-            choices = get_args(wanted) if get_origin(wanted) is Literal else None
-            rule = f"{label(path)} must be {_in_words(wanted, limits, got)}"
-            problems.add(path, rule, got=got, choices=choices)
+            words = _WORDS.get(error["type"], "a mapping").format(**context)
+            choices = re.findall("'([^']*)'", context.get("expected", "")) or None
+            problems.add(path, f"{label(path)} must be {words}", got=got, choices=choices)
 
 
-def _type_at(kind: Any, keys: Path) -> Any:
-    """The type of the value at ``keys`` of a dataclass."""
+def _known_keys(kind: Any, keys: Path) -> list[str]:
+    """The keys of the dataclass that is the value at ``keys`` of another."""
     for key in keys:
-        kind, _ = _bare(kind)
-        place = 0 if isinstance(key, int) else 1  # of a list, or of a mapping from texts
-        kind = _keys_of(kind)[str(key)] if is_dataclass(kind) else get_args(kind)[place]
-    return kind
-
-
-def _keys_of(kind: Any) -> Mapping[str, Any]:
-    """Key of a dataclass -> its type."""
+        kind = get_type_hints(kind)[str(key)] if is_dataclass(kind) else get_args(kind)[-1]
+        if NoneType in get_args(kind):
+            kind = get_args(kind)[0]
     hints = get_type_hints(kind, include_extras=True)
     notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-    aliases = {
-        name: note.alias
-        for name, of_field in notes.items()
-        for note in of_field
-        if isinstance(note, FieldInfo) and note.alias
-    }
-    return {aliases.get(name, name): hint for name, hint in hints.items()}
-
-
-def _bare(kind: Any) -> tuple[Any, dict[str, float]]:
-    """A type without None and annotations, and its limits: ``ge``, ``gt``, ``le``, ``lt``."""
-    if NoneType in get_args(kind):
-        kind = get_args(kind)[0]
-    if get_origin(kind) is not Annotated:
-        return kind, {}
-    bare, *notes = get_args(kind)
-    limits = [limit for note in notes if isinstance(note, FieldInfo) for limit in note.metadata]
-    return bare, {
-        name: getattr(limit, name)
-        for limit in limits
-        for name in ("ge", "gt", "le", "lt")
-        if hasattr(limit, name)
-    }
-
-
-def _in_words(kind: Any, limits: Mapping[str, float], got: object) -> str:
-    """What a value must be that ``got`` is not."""
-    is_too_large = type(got) in (int, float) and got > limits.get("le", math.inf)  # type: ignore[operator]
-    if get_origin(kind) is Literal:
-        return "one of the choices"
-    if kind is int:
-        bound = f"most {limits['le']}" if is_too_large else f"least {limits['ge']}"
-        return f"a whole number of at {bound}"
-    if kind is float:
-        signs = {"le": "<="} if is_too_large else {"gt": ">", "ge": ">=", "lt": "<"}
-        bounds = [f"{sign} {limits[name]:g}" for name, sign in signs.items() if name in limits]
-        return f"a number {' and '.join(bounds)}".rstrip()
-    if get_origin(kind) is tuple:
-        return _a_list(got)
-    return {str: "text", bool: "true or false"}.get(kind, "a mapping")
+    aliases = {n: it.alias for n in notes for it in notes[n] if isinstance(it, FieldInfo)}
+    return [aliases.get(name) or name for name in hints]
 
 
 def _a_list(got: object) -> str:

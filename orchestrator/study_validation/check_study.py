@@ -124,7 +124,7 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (searches.check_differences, ("protocol", "datasets")),
     (training.check_sizes, ("backbones", "image_sizes", "training.recipe", "datasets")),
     (training.check_images, ("backbones",)),
-    (training.check_ranges, ()),
+    (training.check_samplers, ()),
     (training.check_grace, ("search.early_stopping", "training.epochs", "training.recipe")),
     (training.check_batches, _BATCHES),
     (training.check_unused_training, ()),

@@ -24,7 +24,7 @@ from podium.trainables.settings.frozen_feature_rules import (
     input_problem,
     mode_problem,
 )
-from podium.trainables.settings.training_settings import LEGAL_VALUES, balanced_samplers
+from podium.trainables.settings.training_settings import balanced_samplers
 from podium.trainables.settings.trial_settings import DatasetSettings
 
 _SAMPLER = "training.sampler"
@@ -63,11 +63,8 @@ def configs_of(study: Study, item: TrainedLoss) -> Iterable[Mapping[str, Value]]
     return extreme_configs(item.values, space_of(study, item.loss))
 
 
-def check_ranges(study: Study, problems: Problems) -> None:
-    """Note settings out of range, and samplers that do not exist."""
-    for name, value in study.training.overrides.items():
-        if name in LEGAL_VALUES and (problem := LEGAL_VALUES[name].problem_with(value)):
-            problems.add(("training", name), f"training.{name} {problem}")
+def check_samplers(study: Study, problems: Problems) -> None:
+    """Note samplers that do not exist."""
     known = names("batch_samplers")
     for sampler in dict.fromkeys(it.training.sampler for it in trained_losses(study, problems)):
         if sampler not in known and not problems.concern(_SAMPLER):

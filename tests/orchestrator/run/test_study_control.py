@@ -223,7 +223,7 @@ def test_a_wrong_edit_is_said_once_with_its_line_and_changes_nothing(tmp_path, u
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("max_concurrent: 0", r"yaml:1: max_concurrent must be a whole number of at least 1"),
+        ("max_concurrent: 0", r"yaml:1: max_concurrent must be at least 1"),
         ("\nmost: 3", r"yaml:2: unknown key; got \"most\"; choices: budget, cancel, max_c"),
         ("cancel: proxy_anchor", r"yaml:1: cancel must be a list"),
         ("cancel: [", r"yaml:\d"),

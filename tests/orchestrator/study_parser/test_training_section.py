@@ -17,10 +17,10 @@ HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
 REFUSED = """
 {compile: 1} -> training.compile must be true or false; got 1
 {l2: yes please} -> training.l2 must be true or false; got "yes please"
-{epochs: 2.5} -> training.epochs must be a whole number of at least 1; got 2.5
-{step_epochs: -1} -> training.step_epochs must be a whole number of at least 0; got -1
-{clip_value: much} -> training.clip_value must be a number; got "much"
-{step_epochs: 3, step_factor: 2} -> training.step_factor must be in (0, 1], but got 2.0
+{epochs: 2.5} -> training.epochs must be a whole number in [1, 100000]; got 2.5
+{step_epochs: -1} -> training.step_epochs must be a whole number in [0, 1000]; got -1
+{clip_value: much} -> training.clip_value must be in [0, 1e+06]; got "much"
+{step_epochs: 3, step_factor: 2} -> training.step_factor must be in (0, 1]; got 2
 {precision: bf61} -> training.precision must be one of .*; got "bf61"; did you mean bf16? .*
 {bach_size: 8} -> unknown key in training; got "bach_size"; did you mean batch_size .*
 {sampler: bananas, samples_per_class: 2} -> unknown sampler; got "bananas"; choices: .*
@@ -205,7 +205,7 @@ def test_an_impossible_rate_is_reported_with_everything_else(tmp_path, name, leg
     assert_matches(
         problems_of(tmp_path, text),
         [
-            ".*:4: training.epochs must be a whole number of at least 1; got 0",
-            f".*:4: training.{name} must be in {legal}, but got {value}",
+            ".*:4: training.epochs must be a whole number in [1, 100000]; got 0",
+            f".*:4: training.{name} must be in {legal}; got {value}",
         ],
     )

@@ -65,8 +65,8 @@ def test_a_file_of_pairs_lies_beside_the_study_and_may_be_moved(tmp_path, files)
     ("value", "words"),
     [
         ("all", "metrics.verification must be true or false"),
-        ("{}", "metrics.verification.pairs must be given; without a file it is true"),
-        ("{pairs: 3}", "metrics.verification.pairs must be text"),
+        ("{}", "metrics.verification.pairs must be the path of a file; without one"),
+        ("{pairs: 3}", "metrics.verification.pairs must be the path of a file"),
         ("{pair: p.txt}", "unknown key in metrics.verification"),
         ("{pairs: none.txt}", "none.txt cannot be read"),
         ("{pairs: 's3://b/p.txt'}", "metrics.verification.pairs must be a file of this machine"),

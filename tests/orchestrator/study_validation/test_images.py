@@ -80,7 +80,7 @@ def test_images_of_one_size_have_no_image_size(tmp_path):
 MISFITS = """
 glyphs -> image_sizes: [224] -> 3: image_sizes are for data sets of image files; .*; got [224]
 cub200 -> image_sizes: [224, 250] -> 4: conv_small takes images whose sides are multiples of 32, .*
-cub200 -> image_sizes: [0] -> 4: image_sizes[0] must be a whole number .*; got 0
+cub200 -> image_sizes: [0] -> 4: image_sizes[0] must be at least 1; got 0
 cub200 -> training: {recipe: fast, augmentation: none} -> .* image_sizes must be given: cub200 .*
 cub200 -> image_sizes: [224] | training: {recipe: fast} -> 5: augmentation shift moves .*; got .*
 glyphs -> training: {augmentation: random_resized_crop} -> 3: augmentation .* is for image .*

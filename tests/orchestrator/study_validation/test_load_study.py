@@ -10,7 +10,7 @@ from podium.orchestrator.study.study import (
     SearchSettings,
     StudyTraining,
 )
-from podium.orchestrator.study_parser.hyperparameters import read_space
+from podium.orchestrator.study_parser.losses import read_space
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import compose
 from podium.orchestrator.study_validation.load_study import load_study
@@ -152,8 +152,8 @@ def test_overrides_say_where_they_are_wrong(tmp_path):
         "--set training.epochs: this is not the YAML of a study"
     ]
     assert {*problems_of(tmp_path, MINIMAL, "search.trials=many", "final.seeds=0")} == {
-        '--set search.trials: search.trials must be a whole number of at least 1; got "many"',
-        "--set final.seeds: final.seeds must be a whole number of at least 1; got 0",
+        '--set search.trials: search.trials must be a whole number; got "many"',
+        "--set final.seeds: final.seeds must be at least 1; got 0",
     }
 
 

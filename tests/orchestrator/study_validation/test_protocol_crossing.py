@@ -42,7 +42,7 @@ protocol: {val_classes: [a]} -> unknown key in protocol; got "val_classes"; .*
 protocol: [{kind: refit}] -> protocol[0].kind must be .*; choices: fixed, kfold, published, .*
 protocol: {kind: test_tuned, val_fraction: 0.1} -> protocol.val_fraction cannot be combined with .*
 protocol: {kind: test_tuned, split_seed: 1} -> .* with kind test_tuned, which takes nothing
-protocol: [{name: ''}] -> protocol[0].name must be text; got ""
+protocol: [{name: ''}] -> protocol[0].name must be text that is not blank; got ""
 protocol: [{name: 80}] -> protocol[0].name must be text; got 80
 protocol: {name: a/b} -> the name of a protocol names folders: letters, digits, .*; got "a/b"
 protocol: {name: 'a b'} -> the name of a protocol names folders: .*
@@ -119,7 +119,7 @@ def test_problems_of_every_protocol_of_a_list_are_reported_at_their_lines(tmp_pa
     assert_matches(
         problems_of(tmp_path, text),
         [
-            "s.yaml:4: protocol[0].folds must be a whole number of at least 2; got 1",
+            "s.yaml:4: protocol[0].folds must be at least 2; got 1",
             "s.yaml:5: protocol[1].val_fraction must be a number .*; got 7",
             's.yaml:6: protocol[2].kind must be one of the choices; got "x"; .*',
         ],

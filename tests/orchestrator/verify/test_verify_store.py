@@ -105,7 +105,7 @@ def test_every_damaged_file_is_named_once(finished, tmp_path):
 
 CONTROLS = {
     b"paus: true": "control.yaml:1: unknown key",
-    b"max_concurrent: 0": "max_concurrent must be a whole number of at least 1; got 0",
+    b"max_concurrent: 0": "max_concurrent must be at least 1; got 0",
     b"budget: {gpu_hours: -1}": "budget.gpu_hours must be a number > 0",
     b"cancel: [nobody]": "no search has this name",
     b"pause: [1]": "pause must be true or false",
