@@ -118,15 +118,8 @@ def test_a_parquet_file_that_plain_readers_would_count_is_a_problem(interrupted,
 
 def test_what_a_user_keeps_there_is_no_problem(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
-    names = (
-        "notes.txt",
-        "journal/a.txt",
-        "trials/a.txt",
-        "code/x.py",
-        ".git/HEAD",
-        "lock/1.json~",
-    )
-    for name in names:
+    kept = ("notes.txt", "journal/a.txt", "trials/a.txt", "code/x.py", ".git/HEAD", "lock/1.json~")
+    for name in kept:
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("mine")
     assert problems(paths.folder) == ""

@@ -1,8 +1,7 @@
 """What differs between competitors, as it is stored and put into words."""
 
 import json
-
-import pytest
+from dataclasses import replace
 
 from podium.orchestrator.results.records.fairness_record import (
     Disparity,
@@ -52,40 +51,19 @@ def test_a_disparity_says_which_losses_have_which_value_where_and_why():
     )
 
 
-@pytest.mark.parametrize(
-    ("standing", "by"),
-    [
-        ("declared", "declared in the study file"),
-        ("undeclared", "not declared"),
-        ("recipe", "by the recipe"),
-        ("noted", ""),
-    ],
-)
-def test_each_declaration_status_has_its_words(standing, by):
-    item = Disparity(name="epochs", area="training", sides=(), standing=standing)
-    assert item.by == by
-
-
-@pytest.mark.parametrize(
-    ("blocks", "where"),
-    [((), ""), (("a", "b"), "in a and b"), (tuple("abc"), "in 3 blocks")],
-)
-def test_many_blocks_are_counted(blocks, where):
-    assert Disparity(name="epochs", area="training", sides=(), blocks=blocks).where == where
-
-
 def test_a_summary_names_all_differences_but_properties_of_losses():
     assert summarise_differences([SAMPLER, WIDTHS, PROXIES]) == (
         "sampler (by the recipe), searched hyperparameters (3 to 12)"
     )
     assert summarise_differences([PROXIES]) == summarise_differences([]) == ""
-
-
-def test_a_summary_names_what_differs_in_several_ways_once():
-    elsewhere = Disparity(
-        name="sampler", area="training", sides=SAMPLER.sides[::-1], standing="recipe"
-    )
+    elsewhere = replace(SAMPLER, sides=SAMPLER.sides[::-1], blocks=("a", "b", "c"))
     assert summarise_differences([SAMPLER, elsewhere]) == "sampler (by the recipe)"
+    assert (replace(elsewhere, blocks=("a", "b")).where, elsewhere.where) == (
+        "in a and b",
+        "in 3 blocks",
+    )
+    assert replace(SAMPLER, standing="declared").by == "declared in the study file"
+    assert replace(SAMPLER, standing="undeclared").by == "not declared"
 
 
 def test_only_competitors_on_different_sides_are_separated():

@@ -43,7 +43,9 @@ def test_the_schema_comes_back(tmp_path, schema):
     assert read_store(paths).schema.metadata == schema.metadata
 
 
-def test_a_grown_study_replaces_the_snapshot(tmp_path):
+def test_a_new_folder_is_of_any_study_and_a_grown_study_replaces_its_snapshot(tmp_path):
+    check_owner(StudyPaths(tmp_path / NAME), "any")
+    assert not (tmp_path / NAME).exists()
     paths = new_store(tmp_path)
     freeze(paths, WIDER, {**STUDY, "more": 1})
     assert read_store(paths).schema == WIDER
@@ -59,11 +61,6 @@ def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     with pytest.raises(PodiumError, match=message):
         write_snapshot_files(paths, name="other", study={}, provenance=PROVENANCE, schema=SCHEMA)
     assert paths.study.read_bytes() == before
-
-
-def test_a_new_folder_belongs_to_any_study(tmp_path):
-    check_owner(StudyPaths(tmp_path / "new"), "any")
-    assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_that_is_no_results_folder_is_refused(tmp_path):
@@ -91,6 +88,7 @@ def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, m
         ("study.yaml", "!!python/object:os.system {}", "is not valid YAML"),
         ("study.yaml", "- a", "holds no study"),
         ("study.yaml", "a: &b [1]\nc: *b", "is not valid YAML: anchors and aliases are not read"),
+        ("study.yaml", "seed: " + "9" * 10_000, "is not valid YAML: Exceeds the limit"),
         ("study.yaml", "[" * 100_000, "is nested too deeply for a study"),
         ("provenance.json", "{", "was changed after it was written, or is damaged"),
     ],
@@ -109,9 +107,7 @@ def test_damaged_files_are_named(tmp_path, file, text, message):
     [
         ({}, r"store\.json is no store of trials: ks: Field required"),
         ({"ks": [0]}, r" ks\.0: Input should be greater than 0; got 0"),
-        ({"ks": []}, r" ks: .* at least 1 item"),
         ({"ks": [1], "hyperparameters": {"a": "blob"}}, r" hyperparameters\.a: .* got 'blob'"),
-        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r" hyperparameters\.a: .* got \['int'"),
         ({"ks": [1], "hyperparameters": {}, "metrics": [{"name": "a b"}]}, r" metrics\.0\.name"),
         ({"schema_version": 99}, "version 99 of the results schema; .* reads"),
     ],

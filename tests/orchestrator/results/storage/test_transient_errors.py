@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.errors import CorruptFileError, StoreError, UnreachableError
+from podium.errors import StoreError, UnreachableError
 from podium.orchestrator.results.storage import files
 from podium.orchestrator.results.storage.transient_errors import retrying_for
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
@@ -107,11 +107,3 @@ def test_all_operations_of_a_block_have_one_limit_and_an_outage_is_reported_once
     assert 0.1 <= time.monotonic() - started < 0.3  # without the limit it would be 120
     (said,) = caplog.messages
     assert "trying again for up to 0.1 s" in said
-
-
-def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
-    (tmp_path / "models").symlink_to(tmp_path / "elsewhere")
-    left = fail_calls(monkeypatch, os, "scandir", system_error(errno.ESTALE), 3)
-    with pytest.raises(CorruptFileError, match="is a symbolic link"):
-        files.refuse_links(tmp_path, deep=True)
-    assert left == [0]
