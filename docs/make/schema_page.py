@@ -145,7 +145,7 @@ Besides the trials:
 
 | file | holds |
 |---|---|
-| `study.yaml` | the resolved study |
+| `study.json` | the resolved study |
 | `provenance.json` | versions, hardware, what losses do not share, search spaces |
 | `code/` | copies of [code that the study names](study-file.md#code-of-your-own) |
 | `store.json` | the columns; the metrics and their directions |
@@ -163,8 +163,8 @@ a study of [continuous labels](data-sets.md#continuous-labels) the columns `val_
 the study runs. Exit code 0: sound; 2: there are problems, a line each with file, rule and value
 (`--json` for programs); 4: the folder cannot be read.
 
-- Every file but those in `lock/` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
-  its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers.
+- Every file but those in `lock/` and `report.html` holds a SHA-256 of itself: JSON in its first key, of
+  all that follows, Parquet in its footer under `podium_seal`, weights and embeddings in their headers.
   Podium's commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
 - Every row must be that of the trial which the study makes of its suggestion and its place: ids, hyperparameters, seeds,
   splits, data, code. This needs the data; notes name missing ones.

@@ -121,7 +121,7 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> int:
         )
         num_new += new.height
     for search_id in set(rows["search"]) - {search.id for search in planned}:
-        raise PodiumError(f"study.yaml has no search {search_id}, but there are trials")
+        raise PodiumError(f"study.json has no search {search_id}, but there are trials")
     return num_new
 
 

@@ -77,7 +77,7 @@ def test_a_token_is_demanded_and_no_secret_written_down():
 @pytest.mark.parametrize(
     "path",
     [
-        *(".git/config", ".venv/bin/python", "podium-results/study/study.yaml", "token"),
+        *(".git/config", ".venv/bin/python", "podium-results/study/study.json", "token"),
         *("podium/__pycache__/cli.pyc", "tests/conftest.py", ".env"),
     ],
 )

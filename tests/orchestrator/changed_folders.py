@@ -1,9 +1,10 @@
 """What a results folder holds, and its study file changed by hand."""
 
-import yaml
-
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.checksummed_text import text_with_checksum
+from podium.orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    write_checksummed,
+)
 
 
 def bytes_of(folder):
@@ -16,6 +17,6 @@ def bytes_of(folder):
 
 def change_study(folder, change):
     path = StudyPaths(folder).study
-    study = yaml.safe_load(path.read_text())
+    study = read_checksummed(path)
     change(study)
-    path.write_bytes(text_with_checksum(yaml.safe_dump(study, sort_keys=False).encode()))
+    write_checksummed(path, study)

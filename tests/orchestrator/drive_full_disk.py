@@ -51,7 +51,7 @@ def main() -> None:
 
 def found_in(folder):
     """What verify has to say, and half-written files."""
-    if not (folder / "study.yaml").exists():
+    if not (folder / "study.json").exists():
         return []
     half = [str(path) for path in folder.rglob("*.tmp")]
     return [*verify_store(folder).problems, *half]

@@ -1,20 +1,18 @@
 """Values of a stored study replaced by others: one line each, and other studies are listed."""
 
 import copy
-import math
 import random
 import shutil
 
 import pytest
-import yaml
 
 from podium.orchestrator.results.storage.checksummed_text import (
-    text_with_checksum,
-    text_without_checksum,
+    read_checksummed,
+    write_checksummed,
 )
 from tests.podium.calling import call
 
-VALUES = (None, [], {}, "", -1, 10**30, math.inf, "a\nb", "../../x", [1, "a"], True, 0.5)
+VALUES = (None, [], {}, "", -1, 10**30, 1e300, "a\nb", "../../x", [1, "a"], True, 0.5)
 DELETED = object()
 
 
@@ -48,15 +46,14 @@ def test_whatever_a_value_is_commands_end_in_one_line_and_other_studies_are_list
 ):
     for name in ("changed", "whole"):
         shutil.copytree(finished_study, tmp_path / name)
-    file = tmp_path / "changed" / "study.yaml"
-    study = yaml.safe_load(text_without_checksum(file, file.read_bytes()))
+    file = tmp_path / "changed" / "study.json"
+    study = read_checksummed(file)
     drawn = random.Random(7)
     for place in places(study):
         for value in (*VALUES, DELETED):
             if drawn.random() > share:
                 continue
-            text = yaml.safe_dump(changed(study, place, value), sort_keys=False)
-            file.write_bytes(text_with_checksum(text.encode()))
+            write_checksummed(file, changed(study, place, value))
             commands = (("tournament", file.parent), ("status", "--storage", tmp_path))
             for command in (("status", file.parent), ("trials", file.parent), *commands):
                 called = call(capsys, *command)

@@ -72,7 +72,7 @@ def test_a_pickled_checkpoint_in_its_true_place_is_deleted_and_runs_nothing(
     begun = trial_of(whole, "final")
     attempts = Reader(whole / "tiny").attempts().filter(trial_id=begun).collect()
     paths.folder.mkdir()
-    for name in ("store.json", "study.yaml", "provenance.json"):
+    for name in ("store.json", "study.json", "provenance.json"):
         shutil.copy(whole / "tiny" / name, paths.folder)
     known = attempts.row(0, named=True) | {"ended_at": None, "cause": None}
     write_records(paths, [Attempt(**known)])

@@ -132,7 +132,7 @@ def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path
     folder.mkdir(parents=True)
     store = {"study": "old", "schema_version": 1, "ks": [1], "hyperparameters": {}}
     write_checksummed(folder / "store.json", store)
-    (folder / "study.yaml").write_text("name: old\nbackbones: [conv_small]\nlosses: [x]\n")
+    (folder / "study.json").write_text("{}")
     for command in (("run", file, "--local", "--storage", tmp_path / "results"), ("plan", folder)):
         printed = call(capsys, *command)
         assert printed.code == 2

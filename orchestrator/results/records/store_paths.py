@@ -4,7 +4,7 @@
 
     <storage>/<study>/
         store.json        which study this folder belongs to, and the columns of its trials
-        study.yaml        the resolved study          provenance.json   versions, hardware, hashes
+        study.json        the resolved study          provenance.json   versions, hardware, hashes
         lock/<number>.json                            who runs it, and who did before
         report.html
         code/<fingerprint>/<file>                     copies of code that is named by import path
@@ -60,7 +60,7 @@ class StudyPaths:
         return cls(parse_place(storage) / _safe("study", study))
 
     store = _Inside("store.json")
-    study = _Inside("study.yaml")
+    study = _Inside("study.json")
     provenance = _Inside("provenance.json")
     report = _Inside("report.html")
     control = _Inside("control.yaml")

@@ -2,7 +2,7 @@
 
 ``store.json`` names the study and the columns of its trials, so that a folder without a single
 trial can be read, and one whose files were written before the study grew as well. It is written
-first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
+first and ``study.json`` last, so a folder with a ``study.json`` has everything.
 """
 
 import json
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -38,20 +37,10 @@ from podium.orchestrator.results.records.trial_schema import (
 )
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    text_with_checksum,
-    text_without_checksum,
     write_checksummed,
 )
-from podium.orchestrator.results.storage.files import exists, put, read_record, refuse_links
+from podium.orchestrator.results.storage.files import exists, refuse_links
 from podium.orchestrator.results.storage.locations import RemotePath
-
-try:
-    from yaml import CSafeLoader as SafeLoader  # ten times as fast; in PyPI's wheels
-except ImportError:
-    from yaml import SafeLoader  # type: ignore[assignment]
-
-
-_MAX_DEPTH = 100  # of values in values
 
 _TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
 
@@ -159,9 +148,7 @@ def write_snapshot_files(
     store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
     write_checksummed(paths.store, store)
     write_checksummed(paths.provenance, {**provenance, "study": name})
-    plain = json.loads(json.dumps(study, allow_nan=False))
-    text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-    put(paths.study, text_with_checksum(text.encode()))
+    write_checksummed(paths.study, study)
 
 
 def check_owner(paths: StudyPaths, name: str) -> None:
@@ -232,26 +219,12 @@ def is_present(paths: StudyPaths) -> bool:
     return isinstance(paths.folder, RemotePath) or exists(paths.store)
 
 
-def _plain_yaml(text: bytes) -> Any:
-    """Safe, and without aliases: a few lines of them may expand to more than memory holds."""
-    events, depth = SafeLoader(text), 0
-    while events.check_event():
-        event = events.get_event()
-        if getattr(event, "anchor", None) is not None:
-            raise yaml.YAMLError("anchors and aliases are not read")
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MAX_DEPTH:  # of which a parser in C knows no limit
-            raise RecursionError
-    return SafeLoader(text).get_single_data()
-
-
 def started_study(paths: StudyPaths) -> dict[str, Any]:
     """The resolved study.
 
     Raises:
         PodiumError: it is no results folder, or the study never started.
-        CorruptFileError: study.yaml is damaged.
+        CorruptFileError: study.json is damaged.
     """
     read_store(paths)
     study = read_study(paths)
@@ -264,20 +237,9 @@ def read_study(paths: StudyPaths) -> dict[str, Any] | None:
     """The resolved study; None if the study never started.
 
     Raises:
-        CorruptFileError: study.yaml is damaged.
+        CorruptFileError: study.json is damaged.
     """
-    data = read_record(paths.study)
-    if data is None:
-        return None
-    try:
-        values = _plain_yaml(text_without_checksum(paths.study, data))
-    except (yaml.YAMLError, ValueError) as error:
-        raise CorruptFileError(f"{paths.study} is not valid YAML: {error}") from error
-    except RecursionError:
-        raise CorruptFileError(f"{paths.study} is nested too deeply for a study") from None
-    if not isinstance(values, dict):
-        raise CorruptFileError(f"{paths.study} holds no study")
-    return values
+    return read_checksummed(paths.study)
 
 
 def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:

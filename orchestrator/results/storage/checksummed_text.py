@@ -1,7 +1,4 @@
-"""JSON and YAML files that hold a SHA-256 of their own text, so that changes are detected.
-
-JSON has it in its first key, of all that follows; YAML in a last line of comment.
-"""
+"""JSON files whose first key is the SHA-256 of all that follows, so that changes are detected."""
 
 import hashlib
 import json
@@ -16,7 +13,6 @@ from podium.orchestrator.results.storage.files import put, read_record
 from podium.orchestrator.results.storage.locations import Place
 
 _JSON = re.compile(rb'\{"sha256": "([0-9a-f]{64})",(.*)', re.DOTALL)
-_LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
@@ -43,19 +39,6 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
     except ValueError as error:
         raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
     return values
-
-
-def text_with_checksum(text: bytes) -> bytes:
-    """YAML with a comment line of its checksum; the text must end with a line break."""
-    return b"%s# sha256 %s\n" % (text, _checksum(text))
-
-
-def text_without_checksum(path: Place, content: bytes) -> bytes:
-    """What `text_with_checksum` was given; CorruptFileError, with the path, if it was changed."""
-    last = _LAST_LINE.search(content)
-    if not last or _checksum(content[: last.start()]) != last[1]:
-        raise _changed(path)
-    return content[: last.start()]
 
 
 def _changed(path: Place) -> CorruptFileError:

@@ -8,7 +8,7 @@ from tests.analysis.page_text import section_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS
-from tests.orchestrator.results.store_rows import change_text
+from tests.orchestrator.changed_folders import change_study
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 
@@ -37,9 +37,7 @@ def test_a_study_tells_its_rules(two_block_store):
 
 def test_another_declared_test_is_reported(two_block_store, tmp_path):
     other = write_store(tmp_path / "s", SMALL)
-    file = other / "study.yaml"
-    change_text(file, "test: wilcoxon_holm", "test: nemenyi")
-    change_text(file, "alpha: 0.05", "alpha: 0.01")
+    change_study(other, lambda it: it["tournament"].update(test="nemenyi", alpha=0.01))
     assert "The primary test is Nemenyi at 1 %" in methods_text(study_page(other))
 
 

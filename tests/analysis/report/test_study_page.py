@@ -19,7 +19,7 @@ from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_finals, write_store
 from tests.analysis.synthetic_trials import Truth
-from tests.orchestrator.results.store_rows import change_text
+from tests.orchestrator.changed_folders import change_study
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 SCRIPTS = ("all", "armenian", "cyrillic", "georgian", "greek", "latin", "symbols")
@@ -82,7 +82,11 @@ def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature
 ):
     assert "allow_partial" not in synthetic_page
     store = write_store(tmp_path / "s", SMALL)
-    change_text(store / "study.yaml", "script: greek", "script: greek\n    allow_partial: true")
+
+    def allow(study):
+        study["datasets"][0]["options"]["allow_partial"] = True
+
+    change_study(store, allow)
     assert "Read with allow_partial, which need not be" in page_of(read_results(store), answer)
 
 

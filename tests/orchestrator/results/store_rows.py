@@ -11,8 +11,6 @@ from podium.orchestrator.results.records.study_snapshot import write_snapshot_fi
 from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    text_with_checksum,
-    text_without_checksum,
     write_checksummed,
 )
 from podium.orchestrator.results.storage.local_copies import forget
@@ -103,13 +101,6 @@ def change_json(path: Path, **values: object) -> None:
     known = read_checksummed(path)
     assert known is not None
     write_checksummed(path, {**known, **values})
-
-
-def change_text(path: Path, old: str, new: str) -> None:
-    """Other words in a YAML file of the store, with a checksum that fits them."""
-    text = text_without_checksum(path, path.read_bytes()).decode()
-    assert old in text
-    path.write_bytes(text_with_checksum(text.replace(old, new).encode()))
 
 
 def rewrite(path: Path, table: pa.Table) -> None:

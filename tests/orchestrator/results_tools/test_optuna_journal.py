@@ -15,7 +15,7 @@ from podium.orchestrator.results_tools.optuna_journal import append_searches
 from podium.orchestrator.search_samplers.optuna_study import distribution_of
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import StudyLoss
-from tests.orchestrator.results.store_rows import change_text
+from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
 
 STATES = {"COMPLETE": "COMPLETE", "PRUNED": "PRUNED", "FAILED": "FAIL"}
@@ -206,8 +206,8 @@ def test_a_study_of_somebody_else_stays(storage, journal):
 
 def test_trials_of_a_search_that_study_yaml_does_not_plan_are_refused(tmp_path):
     run_here(STUDY, tmp_path)
-    change_text(tmp_path / "small" / "study.yaml", "- 16\n", "- 32\n")
-    with pytest.raises(PodiumError, match=r"study.yaml has no search glyphs-greek.conv_small.16"):
+    change_json(tmp_path / "small" / "study.json", embedding_dims=[8, 32])
+    with pytest.raises(PodiumError, match=r"study.json has no search glyphs-greek.conv_small.16"):
         append_searches(tmp_path / "small", tmp_path / "journal.log")
     with pytest.raises(PodiumError, match="needs a folder that exists"):
         append_searches(tmp_path / "small", tmp_path / "none" / "journal.log")

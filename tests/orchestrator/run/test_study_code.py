@@ -5,22 +5,17 @@ import sys
 from dataclasses import replace
 
 import pytest
-import yaml
 
 from podium.errors import PodiumError
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.journal import read_asks, read_attempts
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_provenance, read_study
-from podium.orchestrator.results.storage.checksummed_text import (
-    text_with_checksum,
-    text_without_checksum,
-)
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.study.study import StudyLoss
 from podium.orchestrator.verify.verify_store import verify_store
 from podium.trainables.foreign_code import foreign_code
-from tests.orchestrator.changed_folders import bytes_of
+from tests.orchestrator.changed_folders import bytes_of, change_study
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here
@@ -126,10 +121,7 @@ def test_code_may_change_until_a_trial_of_it_is_over(own, tmp_path):
 def test_trials_of_other_code_than_the_study_says_are_named(own, tmp_path):
     run_here(own.study(), tmp_path)
     paths = StudyPaths(tmp_path / "own")
-    values = yaml.safe_load(text_without_checksum(paths.study, paths.study.read_bytes()))
-    del values["code"]
-    text = yaml.safe_dump(values, sort_keys=False)
-    paths.study.write_bytes(text_with_checksum(text.encode()))
+    change_study(paths.folder, lambda study: study.pop("code"))
     problems = verify_store(tmp_path / "own").problems
     assert any("but its config is trial" in problem for problem in problems)
 

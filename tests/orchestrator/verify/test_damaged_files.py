@@ -19,7 +19,6 @@ from podium.orchestrator.results.records.journal import read_journals
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    text_without_checksum,
     write_checksummed,
 )
 from podium.orchestrator.results.trial_files.reader import Reader
@@ -46,7 +45,7 @@ from tests.soak import soak
 # Kind -> which of the folders it lies in, and where.
 KINDS = {
     "store.json": ("interrupted", "store.json"),
-    "study.yaml": ("interrupted", "study.yaml"),
+    "study.json": ("interrupted", "study.json"),
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
     "journal": ("interrupted", "journal/*/000001.jsonl"),
@@ -185,8 +184,6 @@ def read_as(kind, paths, file):
             return verified_archive(file.read_bytes())
         case "model" | "embeddings":
             return decode_tensors(file.read_bytes(), kind, str(file)).facts
-        case "study.yaml":
-            return text_without_checksum(file, file.read_bytes())
         case _:
             return read_checksummed(file)
 

@@ -18,9 +18,10 @@ from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.retry_failed import record_retries
 from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
+from tests.orchestrator.changed_folders import change_study
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems
 from tests.orchestrator.journals import rewrite, write_records
-from tests.orchestrator.results.store_rows import change_json, change_text, rewrite_gathered
+from tests.orchestrator.results.store_rows import change_json, rewrite_gathered
 from tests.orchestrator.shared_finals import SMALL, run_planted
 
 ASKS = {
@@ -40,17 +41,17 @@ def test_an_ask_that_breaks_a_rule_is_named(interrupted, tmp_path, key):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("change", "told"),
     [
-        ("\nseed: ", "\nseed: 9", "but its config is trial"),
-        ("\n- 8\n", "\n- 16\n", "study.yaml: must plan every search"),
-        ("trials: 5", "trials: 3", "must have no more trials than its 3"),
+        (lambda it: it.update(seed=9), "but its config is trial"),
+        (lambda it: it.update(embedding_dims=[16]), "study.json: must plan every search"),
+        (lambda it: it["search"].update(trials=3), "must have no more trials than its 3"),
     ],
 )
-def test_a_study_file_that_is_not_that_of_its_trials_is_named(finished, tmp_path, old, new, told):
+def test_a_study_file_that_is_not_that_of_its_trials_is_named(finished, tmp_path, change, told):
     paths = copy_of(finished, tmp_path)
     change_json(a_file(paths, "runs/*.json"), trials_per_search=3)
-    change_text(paths.study, old, new)
+    change_study(paths.folder, change)
     assert told in problems(paths.folder)
 
 

@@ -13,7 +13,6 @@ from podium.orchestrator.results.records.runs import (
     read_runs,
     wall_seconds_of,
     write_run,
-    write_run_count,
 )
 from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
@@ -102,36 +101,13 @@ def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
         read_runs(paths)
 
 
-@pytest.fixture
-def three_runs(paths):
-    for number in (1, 2, 3):
-        write_run(paths, replace(RUN, number=number))
-        write_run_count(paths, number)
-    return paths
-
-
-@pytest.mark.parametrize("lost", [(1,), (3,), (2, 3), (1, 2, 3)])
-def test_a_run_that_was_lost_is_named(three_runs, lost):
-    for number in lost:
-        three_runs.run(number).unlink()
-    name = f"00000{lost[0]}.json is missing, while there were 3 runs"
-    with pytest.raises(CorruptFileError, match=name):
-        read_runs(three_runs)
-
-
-def test_runs_that_are_not_counted_yet_are_read(three_runs):
-    three_runs.run_count.unlink()
-    assert len(read_runs(three_runs)) == 3
-    three_runs.run(2).unlink()
-    with pytest.raises(CorruptFileError, match=r"000002\.json is missing.*Restore the file from"):
-        read_runs(three_runs)
-
-
 @pytest.mark.parametrize("number", [None, "3", -1, 2.5, [3]])
-def test_a_number_of_runs_that_is_none_is_refused(three_runs, number):
-    write_checksummed(three_runs.run_count, {"runs": number})
+def test_a_run_need_not_be_counted_yet_and_a_number_of_runs_that_is_none_is_refused(paths, number):
+    write_run(paths, RUN)
+    assert read_runs(paths) == [RUN]
+    write_checksummed(paths.run_count, {"runs": number})
     with pytest.raises(CorruptFileError, match=r"runs\.json does not hold the number of runs"):
-        read_runs(three_runs)
+        read_runs(paths)
 
 
 def test_the_hours_of_runs_are_added_and_the_last_one_says_what_is_cancelled():

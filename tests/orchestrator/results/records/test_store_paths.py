@@ -10,7 +10,7 @@ SEARCH = "glyphs-latin.conv_small.32.contrastive.fixed.0"
 
 def test_every_file_has_its_place():
     places = {
-        PATHS.study: "study.yaml",
+        PATHS.study: "study.json",
         PATHS.provenance: "provenance.json",
         PATHS.store: "store.json",
         PATHS.lock(7): "lock/000007.json",
