@@ -20,7 +20,12 @@ from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study, TrainOn
-from podium.orchestrator.study_parser.file_paths import read_path
+from podium.orchestrator.study_parser.file_paths import (
+    MAX_TABLE_BYTES,
+    UnreadableError,
+    read_path,
+    read_text,
+)
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.read_keys import (
     note_unknown,
@@ -28,7 +33,6 @@ from podium.orchestrator.study_parser.read_keys import (
     read_keys,
     read_mapping,
 )
-from podium.orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import names

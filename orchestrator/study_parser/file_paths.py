@@ -1,4 +1,4 @@
-"""Where the paths of a study file begin: data, weights, losses, tables, classes, results.
+"""The paths of a study file, and the text files at them.
 
 A relative path begins at the folder of the study file, so that a study runs from anywhere and
 moves together with its files. One that is given on the command line (``--set``) begins at the
@@ -6,16 +6,15 @@ current folder, and so does one of a study that is read from a pipe. ``~`` is th
 and absolute paths are what they are.
 """
 
-from pathlib import Path
+import pathlib
 
 from podium.errors import StoreError
 from podium.orchestrator.results.storage.locations import has_scheme, parse_place
-from podium.orchestrator.study_parser import yaml_tree
 from podium.orchestrator.study_parser.problems import Problems, label
-from podium.orchestrator.study_parser.yaml_tree import SourcePosition
+from podium.orchestrator.study_parser.yaml_tree import Path, SourcePosition
 
 
-def read_path(given: str, path: yaml_tree.Path, problems: Problems, *, holds: str = "") -> str:
+def read_path(given: str, path: Path, problems: Problems, *, holds: str = "") -> str:
     """The absolute path that a text names, since workers run in other folders; a URI as it is.
 
     Nothing need be there. But what is missing there and lies below the current folder was meant to
@@ -30,11 +29,14 @@ def read_path(given: str, path: yaml_tree.Path, problems: Problems, *, holds: st
     if has_scheme(given):
         return given
     try:
-        expanded = Path(given).expanduser()
+        expanded = pathlib.Path(given).expanduser()
     except RuntimeError:  # ~name, where there is no such user
         problems.add(path, f"{label(path)}: there is no such home folder", got=given)
         return given
-    meant, elsewhere = base_folder(problems.position(path)) / expanded, Path.cwd() / expanded
+    meant, elsewhere = (
+        base_folder(problems.position(path)) / expanded,
+        pathlib.Path.cwd() / expanded,
+    )
     if _exists(elsewhere / holds) and not _exists(meant / holds):
         rule = (
             f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
@@ -44,7 +46,7 @@ def read_path(given: str, path: yaml_tree.Path, problems: Problems, *, holds: st
     return str(meant)
 
 
-def read_storage(given: str, path: yaml_tree.Path, problems: Problems, *, holds: str = "") -> str:
+def read_storage(given: str, path: Path, problems: Problems, *, holds: str = "") -> str:
     """As `read_path`, of a place of results.
 
     What is wrong with a URI is noted without it, since it may hold a password.
@@ -59,15 +61,45 @@ def read_storage(given: str, path: yaml_tree.Path, problems: Problems, *, holds:
     return place
 
 
-def base_folder(given_at: SourcePosition) -> Path:
+def base_folder(given_at: SourcePosition) -> pathlib.Path:
     """Where a relative path begins that is given there."""
-    file = Path(given_at.source)
+    file = pathlib.Path(given_at.source)
     is_in_file = given_at.line is not None and file.is_file()
-    return Path.cwd() / file.parent if is_in_file else Path.cwd()
+    return pathlib.Path.cwd() / file.parent if is_in_file else pathlib.Path.cwd()
 
 
-def _exists(path: Path) -> bool:
+def _exists(path: pathlib.Path) -> bool:
     try:
         return path.exists()
     except OSError:  # such as a name that is too long: whoever reads it will say so
         return False
+
+
+MAX_STUDY_BYTES = 10**6
+"""Of a study file; those that lie beside podium have 2 kB."""
+MAX_TABLE_BYTES = 4 * 10**6
+"""Of a published table or a list of classes."""
+
+
+class UnreadableError(Exception):
+    """A file is missing, too large or no text; the message is the reason, without the path."""
+
+
+def read_text(path: str | pathlib.Path, max_bytes: int) -> str:
+    """The text of a file, without a byte-order mark; also of a pipe, and of devices without end.
+
+    Raises:
+        UnreadableError: the file cannot be read, is not UTF-8, or has more than ``max_bytes``.
+    """
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise UnreadableError(f"it has more than {max_bytes} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UnreadableError(str(error.strerror)) from None
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"it is not UTF-8 at byte {error.start}") from None
+    except ValueError:  # a path with a zero byte
+        raise UnreadableError("there is no such path") from None

@@ -189,10 +189,14 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
     """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
     if isinstance(item, str):
         item = {"name": item}
-    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+    if not isinstance(item, dict) or "name" not in item:
         rule = f"{label(path)} must be a name, or a mapping with a name"
         problems.add(path, rule, got=item)
         return DatasetSettings(name="")
+    name = item["name"]
+    if not isinstance(name, str) or not name.strip():
+        at = (*path, "name")
+        problems.add(at, f"{label(at)} must be text that is not blank", got=name)
     options: dict[str, HyperparameterValue] = {}
     for key, value in item.items():
         at = (*path, key)
@@ -206,7 +210,7 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
             options[key] = read_path(value, at, problems)
         else:
             options[key] = value
-    return DatasetSettings(name=item["name"], options=options)
+    return DatasetSettings(name=str(name), options=options)
 
 
 def _with_pairs(

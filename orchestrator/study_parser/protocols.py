@@ -10,7 +10,12 @@ from pydantic import Field, StrictFloat, StrictInt
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.study import Seed
-from podium.orchestrator.study_parser.file_paths import read_path
+from podium.orchestrator.study_parser.file_paths import (
+    MAX_TABLE_BYTES,
+    UnreadableError,
+    read_path,
+    read_text,
+)
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
@@ -19,7 +24,6 @@ from podium.orchestrator.study_parser.read_keys import (
     read_items,
     read_keys,
 )
-from podium.orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ _MAX_VALUES, _MAX_DEPTH, _MAX_CHARACTERS = 20_000, 50, 4_096
 
 # List -> key of the name in items that are mappings; "name" in all other lists.
 _NAME_KEYS = {"losses": "loss"}
+_PLAIN = (bool, int, float, str, list, tuple, range, Mapping)
 # Of scalars that are not text.
 _SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
 
@@ -53,76 +54,41 @@ class Given:
             path = path[:-1]
         return self.positions[path]
 
-    def override(self, keys: Sequence[str], new: "Given") -> None:
+    def override(self, keys: Sequence[str], new: "Given", source: str) -> None:
         """Put the values of ``new`` at ``keys``; missing mappings on the way are made.
 
         A number counts the items of a list from 0. An item that is a name becomes a mapping of it,
         so that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
 
+        Args:
+            keys: keys from the top of the study.
+            new: what is put there.
+            source: position of all of it.
+
         Raises:
             StudyError: a list has no such item.
         """
         place: Path = ()
-        values, position = self.values, new.positions[()]
+        parent, position = self.values, SourcePosition(source)
         for number, key in enumerate(keys):
-            step = _index(values, keys[: number + 1], position) if _is_list(values) else key
-            place = (*place, step)
-            if number == len(keys) - 1:
-                values[step] = new.values
-            elif _is_list(values) and not isinstance(values[step], dict | list):
-                values[step] = {_NAME_KEYS.get(keys[number - 1], "name"): values[step]}
-            elif not _is_list(values) and not isinstance(values.get(step), dict | list):
-                values[step] = {}
-                self._replace_positions(place, {(): position})
-            values = values[step]
-        self._replace_positions(place, new.positions)
-
-    def _replace_positions(self, place: Path, new: Mapping[Path, SourcePosition]) -> None:
-        kept = {at: it for at, it in self.positions.items() if at[: len(place)] != place}
-        self.positions = kept | {(*place, *at): it for at, it in new.items()}
-
-
-def _is_list(values: object) -> bool:
-    return isinstance(values, list)
-
-
-def _index(items: Sequence[object], keys: Sequence[str], position: SourcePosition) -> int:
-    """The number of the item of a list that the last of ``keys`` counts."""
-    *way, last = keys
-    if not (last.isdecimal() and int(last) < len(items)):
-        rule = f"items of {'.'.join(way)} are numbers from 0 to {len(items) - 1}"
-        raise StudyError([f"{position}: {rule}; got {last}"])
-    return int(last)
-
-
-def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
-    """Read YAML of plain values: no anchors, no tags, keys are text, one document.
-
-    Args:
-        text: the YAML text.
-        source: name of the text in messages, such as the file's.
-        has_lines: False if line numbers mean nothing, as in an override.
-
-    Raises:
-        StudyError: it is no such YAML; says the line.
-    """
-    if source.endswith(".csv"):
-        raise StudyError([f"{source}: a study is a YAML file; podium tournament ranks tables"])
-
-    def position(node: yaml.Node) -> SourcePosition:
-        return SourcePosition(source, node.start_mark.line + 1 if has_lines else None)
-
-    given = Given({}, {})
-    try:
-        loader = _Loader(text)
-        root = loader.get_single_node()
-        if root is None:
-            given.positions[()] = SourcePosition(source, 1 if has_lines else None)
-        else:
-            given.values = _converted(root, (), given, loader, position)
-    except yaml.YAMLError as error:
-        raise StudyError([_syntax_problem(error, source, has_lines)]) from None
-    return given
+            if isinstance(parent, list):
+                if not (key.isdecimal() and int(key) < len(parent)):
+                    rule = f"items of {'.'.join(keys[:number])} are numbers from 0 to"
+                    raise StudyError([f"{source}: {rule} {len(parent) - 1}; got {key}"])
+                place = (*place, int(key))
+                there = parent[int(key)]
+                made = {_NAME_KEYS.get(keys[number - 1], "name"): there}
+            else:
+                place = (*place, key)
+                there, made = parent.get(key), {}
+            is_last, is_new = number == len(keys) - 1, not isinstance(there, dict | list)
+            if is_last or is_new:
+                parent[place[-1]] = new.values if is_last else made
+            if is_last or (is_new and not isinstance(parent, list)):
+                kept = {at: it for at, it in self.positions.items() if at[: len(place)] != place}
+                self.positions = {**kept, place: position}
+            parent = parent[place[-1]]
+        self.twice += [((*place, *path), position) for path, _ in new.twice]
 
 
 def plain_tree(value: object, source: str = "study") -> Given:
@@ -148,9 +114,13 @@ def _plain_value(value: object, path: Path, source: str, given: Given) -> Any:
     given.positions[path] = position
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    if len(given.positions) > _MAX_VALUES:
-        raise StudyError([f"{position}: a study must have at most {_MAX_VALUES} keys and values"])
-    problem = _plain_problem(value, len(path))
+    keys = list(value) if isinstance(value, Mapping) else []
+    problem = _excess(len(given.positions), len(path), *keys, value)
+    if wrong := [key for key in keys if not isinstance(key, str)]:
+        problem = f"keys must be text; got {wrong[0]!r}"
+    elif not (keys or value is None or isinstance(value, _PLAIN)):
+        words = "mappings, lists, texts, numbers, true, false or None"
+        problem = f"values must be {words}; got one of type {type(value).__name__}"
     if problem is not None:
         raise StudyError([f"{position}: {problem}"])
     if isinstance(value, Mapping):
@@ -160,27 +130,45 @@ def _plain_value(value: object, path: Path, source: str, given: Given) -> Any:
     return value
 
 
-def _plain_problem(value: object, depth: int) -> str | None:
+def _excess(num_values: int, depth: int, *texts: object) -> str | None:
+    """What a study has too much of, or must not have; None if there is nothing."""
+    if num_values > _MAX_VALUES:
+        return f"a study must have at most {_MAX_VALUES} keys and values"
     if depth > _MAX_DEPTH:
         return f"values must be nested at most {_MAX_DEPTH} deep"
-    texts = [value] if isinstance(value, str) else []
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            wrong = next(key for key in value if not isinstance(key, str))
-            return f"keys must be text; got {wrong!r}"
-        texts = list(value)
-    elif not (value is None or isinstance(value, bool | int | float | str | list | tuple | range)):
-        return (
-            "values must be mappings, lists, texts, numbers, true, false or None; got one of type"
-            f" {type(value).__name__}"
-        )
-    return next(filter(None, map(_text_problem, texts)), None)
-
-
-def _text_problem(text: str) -> str | None:
-    if len(text) > _MAX_CHARACTERS:
+    if any(isinstance(text, str) and len(text) > _MAX_CHARACTERS for text in texts):
         return f"a key or value must have at most {_MAX_CHARACTERS} characters"
-    return "a key or value must have no zero byte" if "\0" in text else None
+    has_zero = any(isinstance(text, str) and "\0" in text for text in texts)
+    return "a key or value must have no zero byte" if has_zero else None
+
+
+def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
+    """Read YAML of plain values: no anchors, no tags, keys are text, one document.
+
+    Args:
+        text: the YAML text.
+        source: name of the text in messages, such as the file's.
+        has_lines: False if line numbers mean nothing, as in an override.
+
+    Raises:
+        StudyError: it is no such YAML; says the line.
+    """
+    if source.endswith(".csv"):
+        raise StudyError([f"{source}: a study is a YAML file; podium tournament ranks tables"])
+    given = Given({}, {(): SourcePosition(source, 1 if has_lines else None)})
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is not None:
+            given.positions[()] = _position(root, given)
+            given.values = _converted(root, (), given, loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        hint = ": indent by spaces, not by tabs" if "'\\t'" in problem else ""
+        at = SourcePosition(source, mark.line + 1 if mark is not None and has_lines else None)
+        raise StudyError([f"{at}: this is not the YAML of a study; {problem}{hint}"]) from None
+    return given
 
 
 class _Loader(yaml.SafeLoader):
@@ -192,24 +180,17 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         self._num_values += 1
-        problem = self._problem_with(event)
+        problem = _excess(self._num_values, self._depth, getattr(event, "value", None))
+        if getattr(event, "anchor", None) is not None:
+            problem = "anchors (& and *) are not read"
+        elif getattr(event, "tag", None) is not None:
+            problem = "tags (!) are not read"
         if problem is not None:
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
-
-    def _problem_with(self, event: yaml.Event) -> str | None:
-        if getattr(event, "anchor", None) is not None:
-            return "anchors (& and *) are not read"
-        if getattr(event, "tag", None) is not None:
-            return "tags (!) are not read"
-        if self._num_values > _MAX_VALUES:
-            return f"it must have at most {_MAX_VALUES} keys and values"
-        if self._depth > _MAX_DEPTH:
-            return f"values must be nested at most {_MAX_DEPTH} deep"
-        return _text_problem(event.value) if isinstance(event, yaml.ScalarEvent) else None
 
 
 # PyYAML follows YAML 1.1, where 1e-3 is text because it has no dot.
@@ -220,31 +201,33 @@ _Loader.add_implicit_resolver(
 )
 
 
-def _converted(
-    node: yaml.Node, path: Path, given: Given, loader: _Loader, at: Callable[..., SourcePosition]
-) -> Any:
+def _converted(node: yaml.Node, path: Path, given: Given, loader: _Loader) -> Any:
     """The values of a node, whose positions and repeated keys are noted in ``given``."""
-    given.positions.setdefault(path, at(node))
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, loader)
     if isinstance(node, yaml.SequenceNode):
-        return [
-            _converted(item, (*path, index), given, loader, at)
-            for index, item in enumerate(node.value)
-        ]
+        items = []
+        for index, item in enumerate(node.value):
+            given.positions[(*path, index)] = _position(item, given)
+            items.append(_converted(item, (*path, index), given, loader))
+        return items
     values: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.tag in _SCALAR_TAGS:
-            raise yaml.MarkedYAMLError(
-                problem=f"keys must be text{_key_hint(key, value)}", problem_mark=key.start_mark
-            )
-        key_path = (*path, key.value)
+            problem = f"keys must be text{_key_hint(key, value)}"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+        key_path, position = (*path, key.value), _position(key, given)
         if key.value in values:
-            given.twice.append((key_path, at(key)))
+            given.twice.append((key_path, position))
         else:
-            given.positions[key_path] = at(key)
-            values[key.value] = _converted(value, key_path, given, loader, at)
+            given.positions[key_path] = position
+            values[key.value] = _converted(value, key_path, given, loader)
     return values
+
+
+def _position(node: yaml.Node, given: Given) -> SourcePosition:
+    top = given.positions[()]
+    return top if top.line is None else SourcePosition(top.source, node.start_mark.line + 1)
 
 
 def _key_hint(key: yaml.Node, value: yaml.Node) -> str:
@@ -264,12 +247,3 @@ def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Any:
         raise yaml.MarkedYAMLError(
             problem="this is not a number", problem_mark=node.start_mark
         ) from None
-
-
-def _syntax_problem(error: yaml.YAMLError, source: str, has_lines: bool) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    if "'\\t'" in problem:
-        problem += ": indent by spaces, not by tabs"
-    line = f":{mark.line + 1}" if mark is not None and has_lines else ""
-    return f"{source}{line}: this is not the YAML of a study; {problem}"

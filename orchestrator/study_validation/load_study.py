@@ -8,9 +8,9 @@ from podium.errors import StudyError
 from podium.orchestrator.study.blocks import NUM_FINALISTS
 from podium.orchestrator.study.study import MAX_TRIALS, Study
 from podium.orchestrator.study_parser.expected_values import with_expected
+from podium.orchestrator.study_parser.file_paths import MAX_STUDY_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.parse_study import read_place, read_study
 from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
 from podium.orchestrator.study_validation.check_study import check_study
 
@@ -36,10 +36,13 @@ def load_study(
     root = compose(_read(given), str(given)) if isinstance(given, Path) else plain_tree(given)
     if isinstance(overrides, Mapping):
         for name, value in overrides.items():
-            _override(root, name, plain_tree(value, f"overrides {name}"))
-    else:
-        for text in overrides:
-            _apply(root, text)
+            _override(root, name, plain_tree(value, f"overrides {name}"), f"overrides {name}")
+    for text in () if isinstance(overrides, Mapping) else overrides:
+        name, equals, value = text.partition("=")
+        if not equals or not all(name.split(".")):
+            raise StudyError([f"--set {text}: an override must look like search.trials=8"])
+        source = f"--set {name}"
+        _override(root, name, compose(value, source, has_lines=False), source)
     problems = Problems(root)
     study = read_study(root, problems)
     check_size(study, problems)
@@ -69,16 +72,9 @@ def _read(path: Path) -> str:
         raise StudyError([f"{path}: the study file cannot be read: {error}"]) from None
 
 
-def _apply(root: Given, text: str) -> None:
-    name, equals, value = text.partition("=")
-    if not equals or not all(name.split(".")):
-        raise StudyError([f"--set {text}: an override must look like search.trials=8"])
-    _override(root, name, compose(value, f"--set {name}", has_lines=False))
-
-
-def _override(root: Given, name: str, value: Given) -> None:
+def _override(root: Given, name: str, value: Given, source: str) -> None:
     if isinstance(root.values, dict):
-        root.override(name.split("."), value)
+        root.override(name.split("."), value, source)
 
 
 def check_size(study: Study, problems: Problems) -> None:
