@@ -16,6 +16,9 @@ CONFIDENCE = 0.95
 FEWEST_VALUES = 3
 """With two values Student's t interval reaches 13 standard errors, which says nothing."""
 
+_ROUNDING = 1e-9  # of the largest value: less scatter is rounding
+_LEAST_SCATTER = 1e-12
+
 _CHUNK = 2**22  # numbers held at once
 
 
@@ -24,8 +27,8 @@ class Interval:
     """An estimate with its interval and standard error, all in units of the score.
 
     ``num`` counts the independent pieces: seeds, blocks or classes. With one of them the error is
-    unknown, and ``standard_error`` is None, never 0; ``low`` and ``high`` are None where there are
-    too few for an interval.
+    unknown, and ``standard_error`` is None, never 0; ``low`` and ``high`` are None where
+    `says_how_sure` is false.
     """
 
     estimate: float
@@ -38,6 +41,20 @@ class Interval:
 def t_reach(df: float) -> float:
     """How many standard errors Student's t interval with ``df`` degrees of freedom reaches."""
     return t_quantile((1 + CONFIDENCE) / 2, df)
+
+
+def says_how_sure(num: int, deviation: float, largest: float) -> bool:
+    """Whether the scatter of independent pieces says how sure their mean is.
+
+    It does from three pieces on, if they scatter at all: pieces that agree say nothing of what
+    others would give. All intervals, p-values and probabilities follow this rule.
+
+    Args:
+        num: number of pieces.
+        deviation: their standard deviation, or the standard error of their mean.
+        largest: largest magnitude among the scores that they come from.
+    """
+    return num >= FEWEST_VALUES and deviation > max(_LEAST_SCATTER, _ROUNDING * largest)
 
 
 def percentile_ends(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -58,7 +75,7 @@ def t_interval(values: Sequence[float]) -> Interval:
     if len(array) < 2:
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    return _student(mean, error, len(array))
+    return student_interval(mean, error, len(array), float(np.abs(array).max()))
 
 
 def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval:
@@ -84,12 +101,12 @@ def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Int
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     without = np.array([array[of_group != g].mean() for g in range(len(names))])
     error = math.sqrt((len(names) - 1) * float(without.var()))
-    return _student(mean, error, len(names))
+    return student_interval(mean, error, len(names), float(np.abs(array).max()))
 
 
-def _student(mean: float, error: float, num: int) -> Interval:
-    """Student's t interval of a mean of so many independent pieces, from 3 of them on."""
-    reach = t_reach(num - 1) * error if num >= FEWEST_VALUES else None
+def student_interval(mean: float, error: float, num: int, largest: float) -> Interval:
+    """Student's t interval of a mean of so many independent pieces, where `says_how_sure`."""
+    reach = t_reach(num - 1) * error if says_how_sure(num, error, largest) else None
     return Interval(
         estimate=mean,
         low=None if reach is None else mean - reach,
@@ -131,7 +148,8 @@ def class_bootstrap(
     """Recall over all queries, with its percentile interval when test classes are resampled.
 
     Queries of one class succeed and fail together, so classes are the independent pieces. The
-    interval speaks of other test classes of the same kind, for the same trained model.
+    interval speaks of other test classes of the same kind, for the same trained model. There is
+    none with fewer than three classes, or where all classes are found alike, as at 100 %.
 
     Args:
         hits: successful queries of each of the test classes.
@@ -141,21 +159,25 @@ def class_bootstrap(
     """
     estimate = float(hits.sum() / queries.sum())
     num_classes = len(hits)
-    if num_classes < 2:
-        return Interval(
-            estimate=estimate, low=None, high=None, standard_error=None, num=num_classes
-        )
+    unknown = Interval(
+        estimate=estimate, low=None, high=None, standard_error=None, num=num_classes
+    )
+    if num_classes < FEWEST_VALUES:
+        return unknown
     sums = [
         counts_RK @ np.stack([hits, queries], axis=1).astype(np.float64)
         for counts_RK in _drawn(num_classes, replicates, seed)
     ]
     hits_R, queries_R = np.concatenate(sums).T
     recalls = hits_R / queries_R
+    error = float(recalls.std(ddof=1))
+    if not says_how_sure(num_classes, error, 1.0):
+        return unknown
     low, high = percentile_ends(recalls)
     return Interval(
         estimate=estimate,
         low=float(low),
         high=float(high),
-        standard_error=float(recalls.std(ddof=1)),
+        standard_error=error,
         num=num_classes,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.confidence_intervals import says_how_sure, t_reach
 from podium.analysis.estimates.distributions import t_quantile, t_tail
 
 FOLD_STD_MEANING = (
@@ -15,10 +15,6 @@ FOLD_STD_MEANING = (
     "classes, so sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of "
     "it exists (Bengio and Grandvalet 2004)."
 )
-
-
-_FEWEST = 3  # folds: the scatter of two says next to nothing
-_NO_SCATTER = 1e-9  # of the scores: less is rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +73,8 @@ def corrected_resampled_t(
     """Paired t test whose variance allows for folds sharing training data.
 
     t = mean(d) / sqrt((1/J + held_out_ratio) var(d)) with J - 1 degrees of freedom. Meant for
-    validation scores; on one fixed test set it is a heuristic. None with fewer than three folds,
-    or if their differences scatter by less than 1e-9 of the scores: what does not vary does not
-    say how sure it is. Source: Nadeau and Bengio 2003.
+    validation scores; on one fixed test set it is a heuristic. None where `says_how_sure` is
+    false. Source: Nadeau and Bengio 2003.
 
     Args:
         scores_a: score of one loss on each fold (and repeat of the split).
@@ -96,7 +91,7 @@ def corrected_resampled_t(
         )
     pairs = np.array([scores_a, scores_b], dtype=np.float64)
     differences, num = pairs[0] - pairs[1], pairs.shape[1]
-    if num < _FEWEST or differences.std(ddof=1) <= _NO_SCATTER * np.abs(pairs).max():
+    if not num or not says_how_sure(num, float(differences.std()), float(np.abs(pairs).max())):
         return None
     mean = float(differences.mean())
     error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))

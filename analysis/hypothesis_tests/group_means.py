@@ -19,12 +19,9 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.confidence_intervals import says_how_sure, student_interval, t_reach
 from podium.analysis.estimates.distributions import t_tail
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
-
-NO_WIDTH = 1e-12
-"""Smaller standard errors are rounding: nothing varies."""
 
 _CELL = ("block", "loss", "repeat")
 _STATISTICS = ("mean", "low", "high", "standard_error", "block_low", "block_high")
@@ -64,8 +61,7 @@ def group_means(
         its ``standard_error``, that over blocks ``block_low`` to ``block_high``, ``num_cells``,
         ``num_repeats`` and ``num_blocks`` that had it. The interval over repeats speaks of
         repeating the searches of these blocks and losses; that over blocks of other blocks. One is
-        null with a single repeat or block, where the measure has no value without one of them, and
-        where it is the same without any: that all repeats agree does not say how sure they are.
+        null where the measure has no value without one of them, or where `says_how_sure` is false.
         In order of ``by``, then of ``measures``.
     """
     without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
@@ -163,21 +159,23 @@ def _statistics(
     error = _error([left_out.get(repeat) for repeat in repeats])
     others = [values[blocks != name] for name in names] if len(names) > 1 else []
     over_blocks = _error([float(rest.mean()) for rest in others])
-    found |= {"mean": mean, "standard_error": error}
+    found["mean"] = mean
+    largest = float(np.abs(values).max())
     for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
-        if this is not None:
-            half = t_reach(num - 1) * this
-            found |= {f"{prefix}low": mean - half, f"{prefix}high": mean + half}
+        if this is not None and says_how_sure(num, this, largest):
+            interval = student_interval(mean, this, num, largest)
+            found |= {f"{prefix}low": interval.low, f"{prefix}high": interval.high}
+            if not prefix:
+                found["standard_error"] = this
     return found
 
 
 def _error(without: Sequence[float | None]) -> float | None:
-    """The jackknife's standard error; None with one group, a missing mean, or no difference."""
+    """The jackknife's standard error; None with one group or a missing mean."""
     known = [mean for mean in without if mean is not None]
     if len(known) < 2 or len(known) < len(without):
         return None
-    error = float(np.sqrt((len(known) - 1) * np.var(known)))
-    return error if error > NO_WIDTH else None
+    return float(np.sqrt((len(known) - 1) * np.var(known)))
 
 
 def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -> pl.DataFrame:

@@ -87,10 +87,9 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
     if not rows:
         return
     if not known:
-        repeats = "three repeats" if study.picks.scale is not None else "several repeats"
         yield (
-            f"This study cannot test whether protocols differ: it takes {repeats} of each search,"
-            " or several blocks, in which they do not all pick the same."
+            "This study cannot test whether protocols differ: it takes three repeats of each"
+            " search, or three blocks, in which they do not all pick the same."
         )
         return
     different = [better_first(study, row) for row in known if row["p_holm"] <= ALPHA]

@@ -47,6 +47,7 @@ _HOURS = {
 }
 _WASTED = ("pruned_hours", "failed_hours", "repeated_hours")
 _NOTHING = Cell(text=MISSING)
+_NO_INTERVALS = "; no intervals, which take three repeats or blocks that do not all agree"
 
 
 def protocol_tables(study: ProtocolStudy) -> list[Table]:
@@ -231,7 +232,7 @@ def cost_table(study: ProtocolStudy) -> Table | None:
 def optimism_table(study: ProtocolStudy) -> Table | None:
     """Optimism (selection bias) of the pick over runs and over classes, and overtuning."""
     optimism, found = study.optimism, study.picks.fairest
-    over = intervals_over(optimism.over_runs) or intervals_over(optimism.over_classes)
+    over = intervals_over(pl.concat([optimism.over_runs, optimism.over_classes]))
     return _table(
         study,
         _mean("Of its run", optimism.over_runs, "fresh"),
@@ -328,12 +329,11 @@ def ends_of(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
 
 
 def intervals_over(means: pl.DataFrame, unit: str = "repeats") -> str:
-    """What the intervals of a frame are over, for a caption; empty without any."""
+    """What the intervals of a frame are over, for a caption, or what they take."""
     if means.is_empty():
         return ""
-    if means["low"].count():
-        return f"; 95 % intervals over {unit}"
-    return "; 95 % intervals over blocks" if means["block_low"].count() else ""
+    over = unit if means["low"].count() else "blocks" if means["block_low"].count() else None
+    return f"; 95 % intervals over {over}" if over else _NO_INTERVALS
 
 
 def mean_cell(

@@ -7,7 +7,6 @@ import polars as pl
 
 from podium.analysis.estimates.wilson_interval import wilson_interval
 from podium.analysis.hypothesis_tests.group_means import (
-    NO_WIDTH,
     group_means,
     independent_cells,
     paired_differences,
@@ -157,9 +156,7 @@ def _with_bootstrap(
     rows: list[dict[str, object]] = []
     for protocol, found in of_protocol.items():
         regret = mean_regret(found, settings)
-        error = regret["standard_error"]
-        has_width = error is not None and error > NO_WIDTH
-        ends = {name: regret[name] if has_width else None for name in _BOOTSTRAPPED}
+        ends = {name: regret[name] for name in _BOOTSTRAPPED}
         rows.append({"protocol": protocol, "measure": "regret", **ends})
     keys = ["protocol", "measure"]
     schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}

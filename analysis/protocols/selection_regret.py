@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES, student_interval
 from podium.analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from podium.analysis.protocols.selection_candidates import Candidates
 
@@ -62,13 +62,13 @@ def mean_regret(
     of_searches = sorted({one.group for one in scored})
     of_runs = sorted({int(g) for one in scored for g in one.groups_E})
     num = min((len(units) for units in (of_searches, of_runs) if len(units) > 1), default=1)
-    if num > 1:
+    if num >= FEWEST_VALUES:
         fresh = sorted(set(of_runs) - set(of_searches))
         weights_RG = _weights(len(groups), (of_searches, fresh), settings)
         replicates = _mean(scored, weights_RG)
         error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
-        half = t_reach(num - 1) * error
-        found |= {"standard_error": error, "low": estimate - half, "high": estimate + half}
+        interval = student_interval(estimate, error, num, largest=1.0)
+        found |= {"standard_error": error, "low": interval.low, "high": interval.high}
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import t_reach
+from podium.analysis.estimates.confidence_intervals import says_how_sure, t_reach
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of
 from podium.analysis.scores.final_scores import cells, final_scores, final_trials
 from podium.analysis.scores.protocol_runs import protocols_of
@@ -169,7 +169,7 @@ def _comparison(
     ours, seed_std = (_percent(row, name) for name in ("score", "seed_std"))
     num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
     half_width = None
-    if seed_std is not None and num_seeds > 1:
+    if seed_std is not None and says_how_sure(num_seeds, seed_std, PERCENT):
         half_width = t_reach(num_seeds - 1) * seed_std / math.sqrt(num_seeds)
     return Comparison(
         published=value.value,

@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """Compare validation protocols: test recall of picks, regret, agreement, optimism, hours.
 
-    A study needs several protocols for comparisons, several repeats for intervals, and
+    A study needs several protocols for comparisons, three repeats or blocks for intervals, and
     `quarantine: record` for regrets. JSON and CSV hold scores from 0 to 1.
 
     Example: podium protocols podium-results/protocols

@@ -31,9 +31,18 @@ def test_two_seeds_have_an_error_and_no_interval():
     assert (interval.low, interval.high) == (None, None)
 
 
-def test_one_class_has_no_interval():
-    interval = class_bootstrap(np.array([3]), np.array([4]))
-    assert (interval.estimate, interval.low, interval.high) == (0.75, None, None)
+@pytest.mark.parametrize("hits", [[3], [3, 3], [3, 3, 3, 3]])
+def test_classes_that_are_few_or_alike_have_no_interval(hits):
+    interval = class_bootstrap(np.array(hits), np.full(len(hits), 4))
+    assert interval.estimate == 0.75
+    assert (interval.low, interval.high, interval.standard_error) == (None, None, None)
+
+
+def test_values_that_agree_have_no_interval():
+    for values in ([0.1 + 0.2, 0.3, 0.3], [5.0] * 9, [0.0] * 4):
+        assert (t_interval(values).low, t_interval(values).high) == (None, None)
+    assert grouped_interval([1.0, 2.0] * 3, "aabbcc").low is None
+    assert t_interval([0.3, 0.3, 0.3001]).low is not None
 
 
 def slow_class_bootstrap(hits, queries, replicates, seed):

@@ -41,15 +41,15 @@ def test_of_cells_that_share_nothing_it_is_the_t_interval_over_repeats():
 
 
 def test_a_repeat_is_left_out_of_all_blocks_and_losses_at_once():
-    parts = [[0.1, 0.4], [0.2, 0.9], [0.5, 0.7]]
+    parts = [[0.1, 0.4, 0.3], [0.2, 0.9, 0.1], [0.5, 0.7, 0.8]]
     frame = pl.concat(
-        cells([part[q] for part in parts], block=block) for q, block in enumerate(("b", "c"))
+        cells([part[q] for part in parts], block=block) for q, block in enumerate("bcd")
     )
     row = single_group_mean(frame)
-    of_repeats = [sum(part) / 2 for part in parts]
+    of_repeats = [sum(part) / 3 for part in parts]
     expected = stats.ttest_1samp(of_repeats, 0).confidence_interval(0.95)
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
-    of_blocks = [sum(part[q] for part in parts) / 3 for q in range(2)]
+    of_blocks = [sum(part[q] for part in parts) / 3 for q in range(3)]
     expected = stats.ttest_1samp(of_blocks, 0).confidence_interval(0.95)
     assert (row["block_low"], row["block_high"]) == pytest.approx((expected.low, expected.high))
 
@@ -101,6 +101,17 @@ def test_pairs_are_compared_by_the_paired_t_test_with_holm():
     assert pairs.select("low", "high").row(0) == pytest.approx((expected.low, expected.high))
 
 
+@pytest.mark.parametrize(
+    "values", [[0.5], [0.5, 0.7], [0.5] * 4, [1e8 + 1e-3 * r for r in range(4)]]
+)
+def test_pieces_that_are_few_or_agree_give_neither_interval_nor_p(values):
+    frame = pl.concat([cells(values), cells([0.0] * len(values), protocol="q")])
+    row = paired_differences(independent_cells(frame), ["x"], order=["p", "q"]).row(0, named=True)
+    assert row["mean"] == pytest.approx(sum(values) / len(values))
+    names = ("low", "high", "standard_error", "p_value", "p_holm")
+    assert [row[name] for name in names] == [None] * 5
+
+
 def test_only_cells_that_both_protocols_have_are_compared():
     frame = pl.concat([cells([1.0, 2.0, 99.0]), cells([0.0, 0.5], protocol="q")])
     row = paired_differences(independent_cells(frame), ["x"], order=["p", "q"]).row(0, named=True)
@@ -113,11 +124,15 @@ def test_seeds_of_one_repeat_say_nothing_of_repeating_it():
     row = paired_differences(independent_cells(frame), ["x"], **options).row(0, named=True)
     assert row["low"] is not None
     assert row["p_value"] is None
-    again = frame.with_columns(pl.lit("c").alias("block"), pl.col("x") * 1.1)
-    both = independent_cells(pl.concat([frame, again]))
-    row = paired_differences(both, ["x"], **options).row(0, named=True)
-    of_blocks = [sum(THREE["p"]) / 3 - sum(THREE["q"]) / 3]
-    of_blocks.append(1.1 * of_blocks[0])
+    factors = {"b": 1.0, "c": 1.1, "d": 0.9}
+    of_factors = (
+        frame.with_columns(pl.lit(name).alias("block"), pl.col("x") * factor)
+        for name, factor in factors.items()
+    )
+    several = independent_cells(pl.concat(of_factors))
+    row = paired_differences(several, ["x"], **options).row(0, named=True)
+    difference = sum(THREE["p"]) / 3 - sum(THREE["q"]) / 3
+    of_blocks = [difference * factor for factor in factors.values()]
     assert row["p_value"] == pytest.approx(stats.ttest_1samp(of_blocks, 0).pvalue)
 
 

@@ -160,12 +160,14 @@ def best_of_noisy(true_C, error, num_draws=100_000):
 
 def assert_covered(frames_and_truths, candidates_of=config_candidates):
     """88 % of the intervals hold the truth, and the estimates have no bias."""
-    inside, errors = 0, []
+    inside, errors = [], []
     for frame, truth in frames_and_truths:
         (row,) = mean_regrets(frame, QUICK, candidates_of)
-        inside += row["low"] <= truth <= row["high"]
+        if row["low"] is not None:  # its resamples differ
+            inside.append(row["low"] <= truth <= row["high"])
         errors.append(row["regret"] - truth)
-    assert inside >= 0.88 * len(errors)
+    assert len(inside) >= 0.6 * len(errors)
+    assert np.mean(inside) >= 0.88
     assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(len(errors))
 
 
