@@ -2,18 +2,27 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
 from podium.search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
 from podium.search_spaces.named_spaces import NAMED_SPACES
-from podium.search_spaces.parameters import Condition, Int, Published, Real, Space, Value
+from podium.search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
 from podium.search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
-from podium.trainables.errors import unknown_name
+from podium.trainables.errors import TrialInputError, unknown_name
 from podium.trainables.settings.legal_ranges import Parameter
-from podium.trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
+from podium.trainables.settings.loss_expression import (
+    MEMORY,
+    PRETRAINING,
+    WEIGHT,
+    LossExpression,
+    LossTerm,
+)
 
 T = TypeVar("T")
+
+_CLASS = "its class"
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
 
@@ -112,36 +121,24 @@ def with_memory(facts: LossFacts) -> LossFacts:
     return _extended(named, MEMORY, MEMORY_SPACE)
 
 
-def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
-    """Facts of a weighted sum.
+def composed(expression: LossExpression, facts: Mapping[LossTerm, LossFacts]) -> LossFacts:
+    """Facts of a weighted sum, or of a loss after a pre-training.
+
+    If there are several terms each gets a ``weight``, and all but the first one's are searched:
+    only their ratios matter.
 
     Args:
-        name: name of the whole expression.
-        terms: facts by prefix; if there are several each gets a ``weight``, and all but the first
-            one's are searched: only their ratios matter.
+        expression: the terms.
+        facts: facts of each.
     """
-    if len(terms) == 1:
-        return _joined(name, next(iter(terms.values())).kind, terms)
-    first = next(iter(terms))
-    weighted = {
-        prefix: _extended(facts, WEIGHT, {} if prefix == first else WEIGHT_SPACE)
-        for prefix, facts in terms.items()
-    }
-    return _joined(name, "sum", weighted)
-
-
-def pretrained(name: str, prefix: str, first: LossFacts, then: LossFacts) -> LossFacts:
-    """Facts of one loss for the first epochs and another for the rest.
-
-    Args:
-        name: name of the whole expression.
-        prefix: prefix of the loss of the first epochs.
-        first: its facts.
-        then: facts of a sum, or of a prefixed loss; if ``first`` is part of it, its facts are in
-            there already.
-    """
-    both = _merged(name, then.kind, (then, _prefixed(f"{prefix}.", first)))
-    return _extended(both, PRETRAINING, PRETRAINING_SPACE)
+    first, *others = expression.terms
+    parts = [_prefixed(first, facts[first], WEIGHT if others else {})]
+    parts += [_prefixed(term, facts[term], WEIGHT, WEIGHT_SPACE) for term in others]
+    kind = "sum" if others else facts[first].kind
+    if expression.pretraining is None:
+        return _merged(str(expression), kind, parts)
+    parts.append(_prefixed(expression.pretraining, facts[expression.pretraining], {}))
+    return _extended(_merged(str(expression), kind, parts), PRETRAINING, PRETRAINING_SPACE)
 
 
 def _extended(
@@ -157,16 +154,18 @@ def _extended(
     )
 
 
-def _joined(name: str, kind: str, terms: Mapping[str, LossFacts]) -> LossFacts:
-    prefixed = [_prefixed(f"{prefix}.", facts) for prefix, facts in terms.items()]
-    return _merged(name, kind, prefixed)
-
-
-def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
+def _prefixed(
+    term: LossTerm,
+    facts: LossFacts,
+    parameters: Mapping[str, Parameter],
+    searched: Mapping[str, Real | Int] = MappingProxyType({}),
+) -> LossFacts:
+    """The facts of a term, with more hyperparameters, whose names begin with that of the term."""
+    facts = _extended(facts, parameters, searched)
     own = facts.parameters
 
     def named(name: str) -> str:
-        return f"{prefix}{name}" if name in own else name
+        return f"{term.prefix}.{name}" if name in own else name
 
     return replace(
         facts,
@@ -188,6 +187,8 @@ def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
 
 def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
     """The facts of all parts together; only the spaces that all of them have."""
+    # Not if a part has proxies in each config.
+    are_conditional = all(part.proxies_if for part in parts if "proxies" in part.needs)
     shared = [space for space in NAMED_SPACES if all(space in part.spaces for part in parts)]
     return LossFacts(
         name=name,
@@ -200,18 +201,50 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
             for space in shared
         },
         conditions=_union(part.conditions for part in parts),
-        proxies_if=_merged_proxies_if(parts),
+        proxies_if=tuple(it for part in parts for it in part.proxies_if)
+        if are_conditional
+        else (),
         published_training=_union(part.published_training for part in reversed(parts)),
     )
-
-
-def _merged_proxies_if(parts: Sequence[LossFacts]) -> tuple[Condition, ...]:
-    of_parts = [part.proxies_if for part in parts if "proxies" in part.needs]
-    if not all(of_parts):  # a part has proxies in each config
-        return ()
-    return tuple(condition for conditions in of_parts for condition in conditions)
 
 
 def _union(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
     """All entries; of those of one name the last."""
     return {name: value for part in parts for name, value in part.items()}
+
+
+def declared_space(loss: str, declared: object, parameters: Mapping[str, Parameter]) -> Space:
+    """What a class says of its own search.
+
+    Args:
+        loss: name of the loss, for messages.
+        declared: its ``search_space``, in the words of a study file.
+        parameters: its hyperparameters by name.
+
+    Raises:
+        TrialInputError: ``declared`` is no mapping of hyperparameters to ranges or lists.
+    """
+    if not isinstance(declared, Mapping):
+        raise TrialInputError(
+            f"search_space of {loss} must be a mapping, such as"
+            f" {{'margin': {{'low': 0.1, 'high': 0.9}}}}; got {declared!r}"
+        )
+    if unknown := [name for name in declared if name not in parameters]:
+        raise unknown_name(f"hyperparameter in search_space of {loss}", unknown[0], parameters)
+    return Space({name: _range(loss, name, given) for name, given in declared.items()})
+
+
+def _range(loss: str, name: str, given: object) -> Real | Int | Choice:
+    try:
+        if isinstance(given, list | tuple):
+            return Choice(tuple(given), source=_CLASS)
+        if isinstance(given, Mapping):
+            numbers = [given.get(key) for key in ("low", "high")]
+            is_whole = all(isinstance(number, int) for number in numbers)
+            return (Int if is_whole else Real)(**given, source=_CLASS)
+    except (TypeError, ValueError) as error:
+        raise TrialInputError(f"{name} in search_space of {loss}: {error}") from None
+    raise TrialInputError(
+        f"{name} in search_space of {loss} must be a range {{'low': ..., 'high': ..., 'log': ...,"
+        f" 'step': ...}} or a list of values; got {given!r}"
+    )

@@ -4,8 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping
 
-from podium.orchestrator.study.composed_facts import LossFacts
-from podium.orchestrator.study.declared_space import declared_space
+from podium.orchestrator.study.composed_facts import LossFacts, declared_space
 from podium.trainables.loss_composition.external_loss import external_needs
 from podium.trainables.loss_composition.loss_base import Loss
 from podium.trainables.loss_composition.make_criterion import constructor_arguments, loss_class

@@ -5,40 +5,63 @@ either equal by construction or a `Disparity`; one that the study file causes ha
 in it. Protocols are competitors too where a study crosses several.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, replace
 
 from podium.errors import StudyError
 from podium.orchestrator.results.records.fairness_record import (
+    DeclarationStatus,
     Disparity,
     Fairness,
+    Side,
     join_names,
     summarise_differences,
 )
-from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.search_samplers.coordinate import max_configs
+from podium.orchestrator.search_samplers.grid import num_configs
+from podium.orchestrator.study.blocks import blocks, dataset_of
 from podium.orchestrator.study.budget import has_time_limit, trials_per_search
-from podium.orchestrator.study.fairness_of_losses import (
-    FIRST_CONFIG,
-    LOSS_PROPERTIES,
-    SEARCHED,
-    TRIED,
-    TRY_FIRST,
-    WARM_START,
-    loss_disparities,
-    warm_start_disparity,
+from podium.orchestrator.study.configs import (
+    extreme_configs,
+    num_searched,
+    recipe_values,
+    search_task,
+    space_of,
+    training_of,
+    unsearched_values,
+    warm_start_key,
 )
-from podium.orchestrator.study.fairness_of_training import group_by_value, training_disparities
+from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study.unused_settings import why_unused_training
+from podium.search_spaces.parameters import Choice, Int, Real, Value
+from podium.trainables.recipes import reasons_of
+from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TRAINING_TYPES
 from podium.trainables.settings.trial_settings import ProtocolSettings
+
+SEARCHED = "searched_hyperparameters"
+TRY_FIRST = "try_first"
+WARM_START = "warm_start"
+
+# Name -> trait of a loss, and the values shown if it has it or not.
+LOSS_PROPERTIES: Mapping[str, tuple[str, str, str]] = {
+    "own_parameters": ("proxies", "some", "none"),
+    "embeddings": ("normalised", "of length 1", "of any length"),
+    "memory": ("memory", "of earlier batches", "none"),
+    "pretraining": ("pretraining", "by another loss first", "none"),
+    "views_of_an_image": ("several_views", "several", "one"),
+    "class_names": ("class_text", "read as vectors", "not read"),
+    "label_distances": ("label_distances", "read", "not read"),
+}
 
 DECLARABLE = (
     *TRAINING_TYPES,
     TRY_FIRST,
     WARM_START,
-    FIRST_CONFIG,
+    "first_config",
     SEARCHED,
-    TRIED,
+    "tried_configs",
     *LOSS_PROPERTIES,
 )
 """Names of all that competitors can differ in; keys of ``declared_differences``."""
@@ -50,12 +73,17 @@ def fairness(study: Study) -> Fairness:
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
-    crossed = representatives(blocks(study))
-    between_protocols = [item for item in _of_protocols(study) if len(item.sides) > 1]
+    folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
+    leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
+    between_protocols = (  # in trainings per config, and in what searches see
+        Disparity(name="trainings_of_a_config", area="protocol", sides=_group_by_value(folds)),
+        Disparity(name="search_sees_test_classes", area="protocol", sides=_group_by_value(leaks)),
+    )
+    unequal = [item for item in between_protocols if len(item.sides) > 1]
     return Fairness(
         equal=_equal(study),
-        settings=_equal_settings(study, crossed),
-        disparities=(*disparities(study, crossed), *between_protocols),
+        settings=_equal_settings(study),
+        disparities=(*disparities(study), *unequal),
     )
 
 
@@ -65,7 +93,7 @@ def report_differences(study: Study, say: Callable[[str], object]) -> None:
     Raises:
         StudyError: the losses differ in something that the study file should declare.
     """
-    found = disparities(study, representatives(blocks(study)))
+    found = disparities(study)
     if rules := undeclared(found):
         raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
     if summary := summarise_differences(found):
@@ -78,35 +106,32 @@ def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
     for item in found:
         if item.standing == "undeclared":
             items.setdefault(item.name, []).append(item)
+    where = {
+        name: "; ".join(f"{item.values} {item.where}".rstrip() for item in of_name)
+        for name, of_name in items.items()
+    }
     return {
-        name: f"the losses differ in {name} ({_where(of_name)}): make it the "
+        name: f"the losses differ in {name} ({where[name]}): make it the "
         "same for all, or say why it is not in a line of its own: "
         f'declared_differences: {{{name}: "..."}}'
-        for name, of_name in items.items()
+        for name in items
     }
 
 
-def _where(items: Iterable[Disparity]) -> str:
-    return "; ".join(f"{item.values} {item.where}".rstrip() for item in items)
-
-
-def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
+def disparities(study: Study) -> tuple[Disparity, ...]:
     """All differences between the losses, training settings first.
-
-    Args:
-        study: the study.
-        crossed: one block of those trained alike -> their labels, from `representatives`.
 
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
     found: dict[Disparity, list[str]] = {}
+    crossed = _representatives(study)
     for block, labels in crossed.items():
-        for item in (*training_disparities(study, block), *loss_disparities(study, block)):
+        for item in (*_training_disparities(study, block), *_loss_disparities(study, block)):
             found.setdefault(_declared(study, item), []).extend(labels)
     all_labels = [label for labels in crossed.values() for label in labels]
     for label in all_labels:
-        item = _declared(study, warm_start_disparity(study, label))
+        item = _declared(study, _warm_start_disparity(study, label))
         found.setdefault(item, []).append(label)
     order = {name: rank for rank, name in enumerate(DECLARABLE)}
     return tuple(
@@ -116,20 +141,12 @@ def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple
     )
 
 
-def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
+def _representatives(study: Study) -> dict[Block, tuple[str, ...]]:
     """First block of each data set and backbone -> labels of all of them, trained alike."""
     labels: dict[tuple[str, str], list[Block]] = {}
-    for block in crossed:
+    for block in blocks(study):
         labels.setdefault((block.dataset, block.backbone), []).append(block)
     return {items[0]: tuple(item.label for item in items) for items in labels.values()}
-
-
-def _of_protocols(study: Study) -> Iterator[Disparity]:
-    """How protocols differ in trainings per config, and in what searches see."""
-    folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
-    leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
-    yield Disparity(name="trainings_of_a_config", area="protocol", sides=group_by_value(folds))
-    yield Disparity(name="search_sees_test_classes", area="protocol", sides=group_by_value(leaks))
 
 
 def _declared(study: Study, item: Disparity) -> Disparity:
@@ -141,30 +158,33 @@ def _declared(study: Study, item: Disparity) -> Disparity:
 def _equal(study: Study) -> dict[str, str]:
     """What all losses of a block share by construction."""
     search, stopping = study.search, study.search.early_stopping.kind
+    number = study.final.seeds
+    seeds = "one fresh seed" if number == 1 else f"{number} fresh seeds"
     shares = ", or an equal share of a budget of hours" if has_time_limit(study.budget) else ""
     return {
         "block": "backbone, weights, embedding dimension, image size",
         "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
         f"stopping {stopping}, one seed",
         **_validation(study),
-        "finals": f"{_seeds(study.final.seeds)}, the same folds",
+        "finals": f"{seeds}, the same folds",
     }
 
 
-def _equal_settings(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> dict[str, str]:
+def _equal_settings(study: Study) -> dict[str, str]:
     """Training settings that all losses of a block share, of those that any loss uses."""
-    settings = [item for block in crossed for item in training_disparities(study, block)]
+    settings = [
+        item for block in _representatives(study) for item in _training_disparities(study, block)
+    ]
     unequal = {item.name for item in settings if len(item.sides) > 1}
     values: dict[str, list[str]] = {}
     for item in settings:
         if item.sides and item.name not in unequal:
             values.setdefault(item.name, []).append(item.sides[0].value)
-    return {name: _by_block(found) for name, found in values.items()}
-
-
-def _by_block(values: list[str]) -> str:
-    different = list(dict.fromkeys(values))
-    return different[0] if len(different) == 1 else f"by block: {', '.join(different)}"
+    different = {name: list(dict.fromkeys(found)) for name, found in values.items()}
+    return {
+        name: found[0] if len(found) == 1 else f"by block: {', '.join(found)}"
+        for name, found in different.items()
+    }
 
 
 def _validation(study: Study) -> dict[str, str]:
@@ -186,5 +206,153 @@ def _splits_of(protocol: ProtocolSettings) -> str:
     return "the same split" if folds == 1 else f"the same {folds} folds"
 
 
-def _seeds(number: int) -> str:
-    return "one fresh seed" if number == 1 else f"{number} fresh seeds"
+def _loss_disparities(study: Study, block: Block) -> Iterator[Disparity]:
+    """What searches are given, where they begin and how much they cover, and `LOSS_PROPERTIES`.
+
+    Searched hyperparameters include those of training. How many configs a search can try is
+    mostly its whole budget.
+    """
+    losses = study.loss_names
+    yield _given({loss.name: len(loss.try_first) for loss in study.losses}, TRY_FIRST)
+    first = [(loss, _first_config(study, block, loss)) for loss in losses]
+    yield Disparity(name="first_config", area="search", sides=_group_by_value(first))
+    sizes = sorted(((loss, num_searched(study, loss)) for loss in losses), key=lambda it: it[1])
+    searched = [(loss, str(size)) for loss, size in sizes]
+    yield Disparity(name=SEARCHED, area="space", sides=_group_by_value(searched))
+    tried = [(loss, str(num_tried_configs(study, block, loss))) for loss in losses]
+    yield Disparity(name="tried_configs", area="space", sides=_group_by_value(tried))
+    traits = {loss: _traits(loss) for loss in losses}
+    for name, (trait, yes, no) in LOSS_PROPERTIES.items():
+        found = [(loss, yes if trait in traits[loss] else no) for loss in losses]
+        yield Disparity(name=name, area="loss", sides=_group_by_value(found))
+
+
+def _traits(loss: str) -> Set[str]:
+    """What a loss needs, and whether it has a memory or a pre-training."""
+    parsed = parse_loss(loss)
+    has = {
+        "memory": any(term.has_memory for term in parsed.all_terms),
+        "pretraining": parsed.pretraining is not None,
+    }
+    return facts_of(loss).needs | {trait for trait, is_there in has.items() if is_there}
+
+
+def _warm_start_disparity(study: Study, block: str) -> Disparity:
+    """How many configs earlier results gave the search of each loss in a block, by its label."""
+    keys = {loss: warm_start_key(block, loss) for loss in study.loss_names}
+    counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
+    return _given(counts, WARM_START)
+
+
+def num_tried_configs(study: Study, block: Block, loss: str) -> int:
+    """Upper bound on distinct configs of a search, default and given configs included.
+
+    A space of lists and steps may have fewer than the budget; one hyperparameter at a time ends
+    with its sweeps.
+    """
+    task = search_task(study, block, loss)
+    count = max_configs if study.search.sampler == "coordinate" else num_configs
+    found = count(task, task.trials)
+    return task.trials if found is None else min(task.trials, found)
+
+
+def _given(counts: Mapping[str, int], name: str) -> Disparity:
+    """Undeclared if some losses got no config; only noted if some got more than others."""
+    found = [
+        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
+    ]
+    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
+    return Disparity(name=name, area="search", sides=_group_by_value(found), standing=standing)
+
+
+def _first_config(study: Study, block: Block, loss: str) -> str:
+    facts = facts_of(loss)
+    given = recipe_values(study, block, loss)
+    for whose, values in (("the study's", study.loss(loss).values), ("the recipe's", given)):
+        if any(
+            name in facts.parameters and value != facts.defaults.get(name)
+            for name, value in values.items()
+        ):
+            return f"{whose} values"
+    return "published defaults"
+
+
+def _training_disparities(study: Study, block: Block) -> Iterator[Disparity]:
+    """Every training setting in a block, in the order of `TrainingSettings`.
+
+    It has one side if all losses that use it share its value, none if no loss uses it.
+    """
+    seen = {loss: _settings(study, block, loss) for loss in study.loss_names}
+    reasons = reasons_of(study.training.recipe)
+    for name in TRAINING_TYPES:
+        found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
+        standing = _standing(study, block, [loss for loss, _ in found], name)
+        yield Disparity(
+            name=name,
+            area="training",
+            sides=_group_by_value(found),
+            standing=standing,
+            reason=reasons.get(name, "") if standing == "recipe" else "",
+        )
+
+
+def _group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
+    """Group (competitor, value) pairs by value, in order of first appearance."""
+    by_value: dict[str, list[str]] = {}
+    for competitor, value in found:
+        by_value.setdefault(value, []).append(competitor)
+    return tuple(Side(value=value, competitors=tuple(it)) for value, it in by_value.items())
+
+
+def _standing(study: Study, block: Block, losses: Sequence[str], name: str) -> DeclarationStatus:
+    """What gives any of these losses a value or range of its own: study file, recipe or space."""
+    stated = [study.loss(loss) for loss in losses]
+    if any(name in loss.values or name in loss.own_parameters for loss in stated):
+        return "undeclared"
+    if any(name in recipe_values(study, block, loss) for loss in losses):
+        return "recipe"
+    return "noted"
+
+
+def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
+    """Training settings that this loss uses, as texts that are equal iff the settings are."""
+    values = unsearched_values(study, block, loss)
+    training = training_of(study, block).with_values(values)
+    space = space_of(study, loss, values)
+    dataset = dataset_of(study, block)
+    texts = {}
+    for name, value in asdict(training).items():
+        if name in TRAINING_TYPES and not why_unused_training(
+            name,
+            training,
+            dataset=dataset,
+            backbone=block.backbone,
+            loss=loss,
+            configs=extreme_configs(values, space),
+        ):
+            texts[name] = _setting_text(value, space.parameters, name)
+    return texts
+
+
+def _setting_text(value: Value, searched: Mapping[str, Real | Int | Choice], name: str) -> str:
+    if name not in searched:
+        return _text(value)
+    return f"searched {_range_text(searched[name])}, first {_text(value)}"
+
+
+def _range_text(tried: Real | Int | Choice) -> str:
+    if isinstance(tried, Choice):
+        return f"among {', '.join(map(_text, tried.values))}"
+    how = " (logarithmic)" if tried.log else ""
+    steps = f" in steps of {_text(tried.step)}" if tried.step else ""
+    return f"from {_text(tried.low)} to {_text(tried.high)}{steps}{how}"
+
+
+def _text(value: Value) -> str:
+    """The value as text; a float in six digits if that is exact."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -9,8 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from podium.orchestrator.study.composed_facts import LossFacts, pretrained, summed, with_memory
-from podium.orchestrator.study.declared_space import declared_space
+from podium.orchestrator.study.composed_facts import (
+    LossFacts,
+    composed,
+    declared_space,
+    with_memory,
+)
 from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
 from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
 from podium.search_spaces.families import FAMILIES
@@ -40,11 +44,7 @@ def _facts_of(loss: str, version: str) -> LossFacts:
     del version
     expression = parse_loss(loss)
     facts = {term: _term_facts(term) for term in expression.all_terms}
-    if expression.is_single:
-        return facts[expression.terms[0]]
-    total = summed(str(expression), {term.prefix: facts[term] for term in expression.terms})
-    first = expression.pretraining
-    return pretrained(str(expression), first.prefix, facts[first], total) if first else total
+    return facts[expression.terms[0]] if expression.is_single else composed(expression, facts)
 
 
 def _term_facts(term: LossTerm) -> LossFacts:

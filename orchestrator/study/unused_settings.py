@@ -62,9 +62,7 @@ def why_unused_training(
         has_own_size=has_own_size(dataset),
         backbone=backbone,
         has_map=network is None or network.has_map,
-        loss=loss or "",
-        has_proxies=loss is None or _has_proxies(loss, configs),
-        proxies_if=" or ".join(map(str, facts_of(loss).proxies_if)) if loss else "",
+        no_proxies="" if loss is None else _why_no_proxies(loss, configs),
     )
     return why_unused_setting(name, surroundings)
 
@@ -91,10 +89,16 @@ def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
     )
 
 
-def _has_proxies(loss: str, configs: Iterable[Mapping[str, Value]]) -> bool:
-    """Whether a loss uses the settings of proxies in one of these configs.
+def _why_no_proxies(loss: str, configs: Iterable[Mapping[str, Value]]) -> str:
+    """Why settings of proxies change nothing in any of these configs; empty if they do.
 
     A loss of another library may train parameters that its constructor does not show.
     """
     is_external = any(term.is_external for term in parse_loss(loss).all_terms)
-    return is_external or facts_of(loss).has_proxies(configs)
+    facts = facts_of(loss)
+    if is_external or facts.has_proxies(configs):
+        return ""
+    if not facts.proxies_if:
+        return f"{loss} has no proxies"
+    condition = " or ".join(map(str, facts.proxies_if))
+    return f"{loss} trains parameters of its own only if {condition}"

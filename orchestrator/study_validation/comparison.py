@@ -7,10 +7,13 @@ from podium.orchestrator.results.records.metric_columns import (
     RECALL,
     RankedScore,
 )
-from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.dataset_facts import dataset_facts
-from podium.orchestrator.study.fairness import disparities, representatives, undeclared
-from podium.orchestrator.study.fairness_of_losses import TRY_FIRST, WARM_START
+from podium.orchestrator.study.fairness import (
+    TRY_FIRST,
+    WARM_START,
+    disparities,
+    undeclared,
+)
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems, label
@@ -103,7 +106,7 @@ def check_fairness(study: Study, problems: Problems) -> None:
 
     Configs of earlier results are not known before the study starts: a reason is accepted then.
     """
-    found = disparities(study, representatives(blocks(study)))
+    found = disparities(study)
     for name, rule in undeclared(found).items():
         problems.add(_cause(study, name), rule)
     differing = {item.name for item in found}

@@ -7,7 +7,7 @@ import pytest
 from podium.orchestrator.planning.block_plan import few_batches
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.blocks import blocks, searches
-from podium.orchestrator.study.fairness_of_losses import SEARCHED
+from podium.orchestrator.study.fairness import SEARCHED
 from podium.orchestrator.study.study import StudyLoss
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import load

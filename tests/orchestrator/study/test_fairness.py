@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from podium.orchestrator.study.fairness import DECLARABLE, fairness
-from podium.orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
+from podium.orchestrator.study.fairness import DECLARABLE, LOSS_PROPERTIES, fairness
+from podium.orchestrator.study.loss_facts import facts_of
 from podium.search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from podium.trainables.recipes import RECIPES
 from podium.trainables.settings.training_settings import TRAINING_TYPES
@@ -199,9 +199,9 @@ def test_what_losses_read_besides_the_images_is_known_of_each():
     needing = {"class_names": "language_guidance", "label_distances": "log_ratio"}
     assert OF_LOSSES.keys() | needing == LOSS_PROPERTIES.keys()
     for name, loss in needing.items():
-        holds, _, _ = LOSS_PROPERTIES[name]
-        assert holds(loss)
-        assert not holds("contrastive")
+        trait, _, _ = LOSS_PROPERTIES[name]
+        assert trait in facts_of(loss).needs
+        assert trait not in facts_of("contrastive").needs
 
 
 def test_one_loss_alone_has_no_differences(tmp_path):

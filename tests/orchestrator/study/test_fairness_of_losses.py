@@ -14,8 +14,7 @@ from podium.orchestrator.run.resume_study import suggester_of
 from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.configs import first_configs
-from podium.orchestrator.study.fairness import fairness, report_differences
-from podium.orchestrator.study.fairness_of_losses import num_tried_configs
+from podium.orchestrator.study.fairness import fairness, num_tried_configs, report_differences
 from podium.orchestrator.study.loss_facts import facts_of
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
