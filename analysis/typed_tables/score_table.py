@@ -126,7 +126,7 @@ def read_table(
         frame = frame.with_columns(-pl.col(metric)).rename({metric: score})
     kept = filter_rows(frame, of_k, source=file.source)
     if has_k and not of_k:
-        kept = kept.filter(pl.col(_K) == _least_common_k(kept, layout.by))
+        kept = kept.filter(pl.col(_K).eq_missing(_least_common_k(kept, layout.by)))
     kept, left_out = _without_unscored(kept, layout.competitor, score)
     refuse_duplicates(
         kept, by=layout.by, competitor=layout.competitor, score=score, average=average

@@ -124,6 +124,8 @@ def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
     Without a name it is the only column of numbers that is left.
     """
     if given.score is not None:
+        if given.score not in frame.columns and first_called(frame.columns, _METRICS) is not None:
+            return first_called(frame.columns, _SCORES)  # one of the metrics of a column
         is_wide = given.by is None and score_name(given.score) is not None
         if given.score not in frame.columns or (is_wide and not block_columns(frame.columns)):
             return None
@@ -225,7 +227,8 @@ def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) ->
     frame = with_scores(frame, score, table=table)
     unused: tuple[str, ...] = ()
     if metric is not None:
-        frame, score, unused = _of_one_metric(frame, metric, score, table.source)
+        wanted = None if given.score == score else given.score
+        frame, score, unused = _of_one_metric(frame, metric, score, wanted, table.source)
     others = [
         name for name in frame.columns if name not in (*by, competitor, *given.average, score, K)
     ]
@@ -252,15 +255,18 @@ def _long_blocks(
 
 
 def _of_one_metric(
-    frame: pl.DataFrame, metric: str, score: str, source: str
+    frame: pl.DataFrame, metric: str, score: str, wanted: str | None, source: str
 ) -> tuple[pl.DataFrame, str, tuple[str, ...]]:
     """The rows of one metric of a column of metrics, its name, and the other metrics.
 
-    Recall is preferred; its K become the column ``k`` unless there is one.
+    That is ``wanted``, else recall; its K become the column ``k`` unless there is one.
     """
+    asked = score_name(wanted or "")
+    if asked is not None and asked.k is not None:
+        raise PodiumError(f"--score names a metric, and --where k={asked.k} the K; got {wanted!r}")
     names = [str(name) for name in frame[metric].drop_nulls().unique(maintain_order=True)]
     of = {name: score_name(name) or ScoreName(block="", metric=name, k=None) for name in names}
-    label = _chosen(list(dict.fromkeys(found.metric for found in of.values())), None, source)
+    label = _chosen(list(dict.fromkeys(found.metric for found in of.values())), wanted, source)
     kept = [name for name, found in of.items() if found.metric == label]
     unused = tuple(name for name in names if name not in kept)
     frame = frame.filter(pl.col(metric).is_in(kept))

@@ -306,3 +306,13 @@ def test_a_pipe_in_place_of_embeddings_is_refused_at_once(capsys, tmp_path):
         called = call(capsys, "trial", "evaluate", *arguments)
         assert called.code == 2
         assert f"{pipe} must be a file; it is a folder, a pipe or a device" in called.err
+
+
+@pytest.mark.parametrize(
+    "asked", [("--score", "NMI"), ("--score", "nmi"), ("--where", "metric=nmi")], ids=str
+)
+def test_a_metric_without_k_is_ranked_where_it_is_asked_for(capsys, asked):
+    table = Path(__file__).parents[2] / "studies" / "gradml_table5.csv"
+    record = json.loads(output_of(capsys, "tournament", table, *asked, "--json"))
+    shown = pl.read_csv(table).filter(metric="nmi").sort("value", descending=True)
+    assert [one["competitor"] for one in record["competitors"]] == shown["config"].to_list()

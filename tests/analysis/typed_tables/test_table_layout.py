@@ -126,6 +126,8 @@ def test_the_recall_of_validation_beside_that_of_test_is_refused(laid_out):
         ("loss,CUB,Cars\na,60,70\nb,61,high\n", {}, r"'Cars' of .* numbers; row 2 holds 'high'"),
         ("loss,R@1\n,60\nb,61\n", {}, r"column 'loss' of .* is empty in row 1"),
         ("loss,NMI,F1\na,60,70\nb,61,71\n", {}, "scores of NMI, F1: name one with --score"),
+        (FORMS["a column of metrics"], {"score": "R@2"}, "--where k=2 the K; got 'R@2'"),
+        (FORMS["a column of metrics"], {"score": "mAP"}, "name one with --score; got 'mAP'"),
         ("loss,R@1\na,60\n", {"score": "NMI"}, r"scores of recall: name one .*; got 'NMI'"),
         ("x,y\n1,2\n", {}, "has no column 'loss'.* turn the table"),
         (",A,B\nCUB,60,70\nCars,61,71\n", {}, "turn the table"),
