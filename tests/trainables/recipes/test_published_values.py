@@ -82,6 +82,11 @@ def test_the_thesis_gives_the_losses_of_its_chapter_6_no_values(loss):
 
 
 # Where the text and the code of the thesis differ: docs/reference/recipes.md has the numbers.
+@pytest.mark.parametrize("loss", ["margin", "margin_cosine"])
+def test_boundaries_of_the_thesis_train_at_the_rate_of_its_table(loss):
+    assert loss_values("psomas2020", loss)["proxy_learning_rate"] == 5e-5
+
+
 @pytest.mark.parametrize(
     ("loss", "name", "text", "code"),
     [
