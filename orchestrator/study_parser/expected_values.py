@@ -8,14 +8,14 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, get_args
 
 from pydantic import Field, StrictFloat
 
 from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
-from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K
+from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RECALL
 from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.loss_facts import facts_of
@@ -55,7 +55,7 @@ _PERCENT = 100.0
 _MAX_VALUES = 10_000
 _MAX_FRACTION = 1.0
 
-_Cells = Mapping[str, str]
+_Cells = Mapping[str, str]  # column -> text; one that is absent or empty has the usual value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,115 +142,92 @@ class _ExpectedRows:
     """
 
     def __init__(self, study: Study, keys: _Keys) -> None:
-        self._study, self._blocks, self._tolerance = study, blocks(study), keys.tolerance
+        self._study, self._blocks = study, blocks(study)
         self._names = {_plain_name(name): here for name, here in keys.names.items()}
-        self._labels: dict[str, str] = {name: getattr(keys, name) for name in _LABELS}
+        self._usual = {name: str(getattr(keys, name)) for name in (*_LABELS, "tolerance")}
 
     def value(self, cells: _Cells) -> ExpectedValue:
         """The expected value in a row.
-
-        Args:
-            cells: column -> text; one that is absent or empty has the only value of the study.
 
         Raises:
             _InvalidRow: a cell is wrong, missing where the study has several values, or of what
                 the study does not have.
         """
-        loss, metric = self._loss(cells), self._metric(cells)
-        config = self._config(cells, loss, metric)
-        return ExpectedValue(
-            loss=loss,
-            block=self._block(cells),
-            k=self._k(cells, metric),
-            value=_number(cells, "value", low=0.0, high=_PERCENT),
-            tolerance=_number(cells, "tolerance") if cells.get("tolerance") else self._tolerance,
-            metric=metric,
-            config=config,
-            **self._labels_of(cells, config),
-        )
-
-    def _labels_of(self, cells: _Cells, config: str) -> dict[str, str]:
-        labels = {name: cells.get(name) or usual for name, usual in self._labels.items()}
-        protocols = [protocol.label for protocol in self._study.protocols]
-        _check_choice("finalist", labels["finalist"], ("winner", "default"))
+        study, own = self._study, self._study.search.objectives[0]
+        given = {**self._usual, "metric": own, **{name: it for name, it in cells.items() if it}}
+        for column in (*_FACTORS, "loss", "metric"):
+            text = given.get(column, "")
+            given[column] = self._names.get(_plain_name(text), text)
+        loss = _of_study("loss", given, study.loss_names, _is_loss)
+        metrics = (own, *(METRICS_WITHOUT_K if own == RECALL.name else ()))
+        found = _of_study("metric", given, metrics)
+        metric = "" if found == own else found
+        config = self._config(given, loss, metric)
+        protocols = tuple(protocol.label for protocol in study.protocols)
+        labels = {
+            "finalist": _of_study("finalist", given, ("winner", "default")),
+            "protocol": given["protocol"] and _of_study("protocol", given, protocols),
+            "train_on": given["train_on"]
+            and _of_study("train_on", given, study.final.train_on, get_args(TrainOn).__contains__),
+        }
         if config:
             labels = {**labels, "finalist": "config", "train_on": ""}
-        if labels["protocol"]:
-            _check_choice("protocol", labels["protocol"], protocols)
-        if labels["train_on"]:
-            _check_choice("train_on", labels["train_on"], get_args(TrainOn))
-            _of_study("train_on", labels["train_on"], self._study.final.train_on)
-        return labels
+        return ExpectedValue(
+            loss=loss,
+            block=self._block(given),
+            k=self._k(given, metric),
+            value=_number(given, "value", low=0.0, high=_PERCENT),
+            tolerance=_number(given, "tolerance"),
+            metric=metric,
+            config=config,
+            **labels,
+        )
 
-    def _loss(self, cells: _Cells) -> str:
-        losses, given = self._study.loss_names, self._translated(cells, "loss")
-        known = {_plain_name(name) for name in (*losses, *names("losses"))}
-        if given and _plain_name(given) not in known and not _is_loss(given):
-            rule = "there is no such loss: give the name it has in the study under names"
-            raise _InvalidRow("loss", rule, given, losses)
-        return _of_study("loss", given, losses)
-
-    def _block(self, cells: _Cells) -> str:
+    def _block(self, given: _Cells) -> str:
         candidates = self._blocks
         for column in _FACTORS:
             values = dict.fromkeys(str(getattr(block, column)) for block in candidates)
-            chosen = _of_study(column, self._translated(cells, column), tuple(values))
+            chosen = _of_study(column, given, tuple(values), bool)
             candidates = tuple(it for it in candidates if str(getattr(it, column)) == chosen)
         return candidates[0].label
 
-    def _metric(self, cells: _Cells) -> str:
-        """The metric; empty for the study's own."""
-        given = self._translated(cells, "metric")
-        own = self._study.search.objectives[0]
-        if not given or _plain_name(given) == _plain_name(own):
-            return ""
-        without_k = METRICS_WITHOUT_K if own == "recall" else ()
-        if (found := _match(given, without_k)) is None:
-            raise _InvalidRow("metric", "unknown metric", given, (own, *without_k))
-        return found
-
-    def _config(self, cells: _Cells, loss: str, metric: str) -> str:
+    def _config(self, given: _Cells, loss: str, metric: str) -> str:
         """Hyperparameters of one config of the searches, as text; empty without any."""
-        given = {
+        of_config = {
             name.removeprefix(_HYPERPARAMETER): text
-            for name, text in cells.items()
-            if _is_hyperparameter(name) and text
+            for name, text in given.items()
+            if name.startswith(_HYPERPARAMETER)
         }
         known = facts_of(loss).legal_parameters
-        for name in given:
-            if name not in known:
-                rule = f"{loss} has no such hyperparameter"
-                raise _InvalidRow(f"{_HYPERPARAMETER}{name}", rule, name, known)
         needed = ("record_all",) if metric else ("record", "record_all")
-        if given and self._study.quarantine not in needed:
-            rule = f"scores of single configs need quarantine: {needed[0]}"
-            raise _InvalidRow(
-                f"{_HYPERPARAMETER}{next(iter(given))}", rule, self._study.quarantine
-            )
-        return " ".join(f"{name}={text}" for name, text in given.items())
+        for name in of_config:
+            column = f"{_HYPERPARAMETER}{name}"
+            if name not in known:
+                raise _InvalidRow(column, f"{loss} has no such hyperparameter", name, known)
+            if self._study.quarantine not in needed:
+                rule = f"scores of single configs need quarantine: {needed[0]}"
+                raise _InvalidRow(column, rule, self._study.quarantine)
+        return " ".join(f"{name}={text}" for name, text in of_config.items())
 
-    def _k(self, cells: _Cells, metric: str) -> int:
-        ks, given = self._study.ks, cells.get("k")
+    def _k(self, given: _Cells, metric: str) -> int:
+        ks = tuple(map(str, self._study.ks))
         if metric:
-            if given:
-                raise _InvalidRow("k", f"{metric} has no K", given)
+            if "k" in given:
+                raise _InvalidRow("k", f"{metric} has no K", given["k"])
             return 0
-        if not given:
-            return ks[0]
-        number = _number(cells, "k", low=1)
+        number = _number({"k": ks[0], **given}, "k", low=1)
         if number != int(number):
-            raise _InvalidRow("k", "k must be a whole number", given)
-        return int(_of_study("k", str(int(number)), tuple(map(str, ks))))
-
-    def _translated(self, cells: _Cells, column: str) -> str:
-        """The value of a cell under its name in the study; empty if there is none."""
-        given = cells.get(column) or ""
-        return self._names.get(_plain_name(given), given)
+            raise _InvalidRow("k", "k must be a whole number", given["k"])
+        return int(_of_study("k", {"k": str(int(number))}, ks, bool))
 
 
 def _of_values(given: object, rows: _ExpectedRows, problems: Problems) -> Iterator[ExpectedValue]:
     for path, item in read_items(given, (EXPECT, "values"), problems, most=_MAX_VALUES):
-        of_config = filter(_is_hyperparameter, item if isinstance(item, dict) else ())
+        of_config = (
+            (key for key in item if key.startswith(_HYPERPARAMETER))
+            if isinstance(item, dict)
+            else ()
+        )
         values = read_mapping(item, (*_COLUMNS, *of_config), path, problems)
         if problems.concern(path):
             continue
@@ -347,35 +324,41 @@ def _check_values(values: Sequence[ExpectedValue], problems: Problems) -> None:
         seen.add(cell)
 
 
-def _is_hyperparameter(column: str) -> bool:
-    return column.startswith(_HYPERPARAMETER)
-
-
 def _plain_name(name: str) -> str:
     """Lower-case letters and digits alone, so that spellings of one name compare equal."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _match(given: str, names: Sequence[str]) -> str | None:
-    """The only one of ``names`` that is spelt like ``given``; None if none or several are."""
-    if given in names:
-        return given
-    alike = [name for name in names if _plain_name(name) == _plain_name(given)]
-    return alike[0] if len(alike) == 1 else None
+def _of_study(
+    column: str,
+    given: _Cells,
+    own: Sequence[str],
+    is_known: Callable[[str], bool] = lambda _: False,
+) -> str:
+    """The value of the study that a cell means; the only one if the cell is empty.
 
-
-def _of_study(column: str, given: str, own: Sequence[str]) -> str:
-    """The value of the study that a cell means; the only one if the cell is empty."""
-    if not given and len(own) != 1:
+    Args:
+        column: name of the cell.
+        given: the row.
+        own: values of the study.
+        is_known: whether there is such a value, of which the study does not have all.
+    """
+    text = given.get(column, "")
+    if not text and len(own) != 1:
         raise _InvalidRow(column, f"{column} must be given: the study has several", choices=own)
-    found = _match(given, own) if given else own[0]
-    if found is None:
+    alike = [name for name in own if _plain_name(name) == _plain_name(text)]
+    if text in own or not text or len(alike) == 1:
+        return text if text in own else [*alike, own[0]][0]
+    hint = "" if column in _LABELS else ": give the name it has in the study under names"
+    rule = f"there is no such {column}{hint}"
+    if is_known(text):
         rule = f"the study does not have this {column}"
-        raise _InvalidRow(column, rule, given, own, is_elsewhere=True)
-    return found
+    raise _InvalidRow(column, rule, text, own, is_elsewhere=is_known(text))
 
 
 def _is_loss(name: str) -> bool:
+    if _plain_name(name) in map(_plain_name, names("losses")):
+        return True
     try:
         facts_of(name)
     except TrialInputError:
@@ -393,8 +376,3 @@ def _number(cells: _Cells, column: str, *, low: float = 0.0, high: float = math.
         bound = f"from {low:g} to {high:g}" if high < math.inf else f"of at least {low:g}"
         raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
     return number
-
-
-def _check_choice(column: str, given: str, choices: Sequence[str]) -> None:
-    if given not in choices:
-        raise _InvalidRow(column, f"{column} must be one of the choices", given, choices)

@@ -157,14 +157,14 @@ def test_expecting_changes_nothing_else_of_a_study(load):
         ),
         (
             VALUES.replace("71.2", "171.2").replace("finalist: default", "finalist: best"),
-            ["value must be a number from 0 to 100", "finalist must be one of the choices"],
+            ["value must be a number from 0 to 100", "there is no such finalist"],
         ),
         (VALUES.replace("71.2", "0.71").replace("value: 80,", "value: 0.8,"), ["in percent"]),
         (
             VALUES.replace("71.2}", "71.2, train_on: all}"),
             ["the study does not have this train_on"],
         ),
-        (VALUES.replace("71.2}", "71.2, protocol: kfold}"), ["protocol must be one of"]),
+        (VALUES.replace("71.2}", "71.2, protocol: kfold}"), ["there is no such protocol"]),
         (
             VALUES.replace("glyphs-greek, embedding_dim: 32, loss: proxy_anchor, k: 4",
                            "glyphs-latin, embedding_dim: 16, loss: multi_similarity")
@@ -282,7 +282,7 @@ def test_values_of_one_config_name_its_hyperparameters_and_any_metric(load):
         ("hp.margin: 0.5", "none", "scores of single configs need quarantine: record; got"),
         ("hp.margin: 0.5, metric: f1", "record", "need quarantine: record_all"),
         ("hp.margins: 0.5", "record", "contrastive has no such hyperparameter"),
-        ("metric: accuracy", "record", "unknown metric; got"),
+        ("metric: accuracy", "record", "there is no such metric"),
         ("metric: nmi, k: 1", "record", "nmi has no K"),
     ],
 )
