@@ -6,8 +6,12 @@ from typing import NamedTuple
 
 from podium.orchestrator.planning.image_seconds import Source, Table, kind_of, seconds_of
 from podium.orchestrator.planning.search_plan import SearchPlan
-from podium.orchestrator.study.blocks import dataset_of, num_baseline_runs, protocol_of
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.blocks import (
+    SECONDS_PER_HOUR,
+    dataset_of,
+    num_baseline_runs,
+    protocol_of,
+)
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Block, Study

@@ -10,8 +10,12 @@ from podium.orchestrator.planning.image_seconds import Source, Table
 from podium.orchestrator.planning.search_plan import SearchPlan, search_plan
 from podium.orchestrator.planning.study_hours import StudyHours, study_hours
 from podium.orchestrator.results.records.fairness_record import Fairness
-from podium.orchestrator.study.blocks import blocks, num_baseline_runs, searches
-from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.blocks import (
+    blocks,
+    num_baseline_runs,
+    searches,
+    with_trials_per_search,
+)
 from podium.orchestrator.study.configs import loss_training, num_searched
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.fairness import fairness

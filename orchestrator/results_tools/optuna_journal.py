@@ -32,8 +32,7 @@ from podium.orchestrator.search_samplers.optuna_study import (
     contains,
     distribution_of,
 )
-from podium.orchestrator.study.blocks import searches
-from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.blocks import searches, trials_per_search
 from podium.orchestrator.study.configs import space_of, unsearched_values
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Search, Study

@@ -19,10 +19,10 @@ from podium.orchestrator.results.records.study_snapshot import read_store, read_
 from podium.orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from podium.orchestrator.results.storage.locations import Place, StoredFile
 from podium.orchestrator.results.trial_files.inventory import inventory_of
-from podium.orchestrator.study.blocks import searches
-from podium.orchestrator.study.budget import (
+from podium.orchestrator.study.blocks import (
     SECONDS_PER_HOUR,
     num_reserved_trials,
+    searches,
     with_trials_per_search,
 )
 from podium.orchestrator.study.resolved_study import study_from_resolved

@@ -19,8 +19,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.study_progress import BudgetUse, budget_uses, search_name
-from podium.orchestrator.study.blocks import searches
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
+from podium.orchestrator.study.blocks import SECONDS_PER_HOUR, searches, trials_per_search
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study
 

@@ -30,8 +30,7 @@ from podium.orchestrator.scheduling.running_trial import Earlier
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.make_sampler import make_suggester
 from podium.orchestrator.search_samplers.suggester import NoSuggester, Suggester
-from podium.orchestrator.study.blocks import protocol_of, searches
-from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.blocks import protocol_of, searches, with_trials_per_search
 from podium.orchestrator.study.configs import (
     first_configs,
     loss_training,

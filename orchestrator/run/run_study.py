@@ -38,8 +38,7 @@ from podium.orchestrator.scheduling.study_events import Event
 from podium.orchestrator.scheduling.study_progress import StudyProgress
 from podium.orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
-from podium.orchestrator.study.blocks import blocks
-from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.blocks import blocks, trials_per_search
 from podium.orchestrator.study.configs import training_of
 from podium.orchestrator.study.defaults import has_image_files, recipe_note
 from podium.orchestrator.study.fairness import report_differences

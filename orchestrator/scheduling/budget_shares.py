@@ -20,8 +20,14 @@ from operator import attrgetter
 
 from podium.orchestrator.scheduling.resource_usage import Spent, SpentOn
 from podium.orchestrator.scheduling.run_accounting import RunAccount
-from podium.orchestrator.study.blocks import most_finals, protocol_of, searches
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR, has_time_limit, trials_per_search
+from podium.orchestrator.study.blocks import (
+    SECONDS_PER_HOUR,
+    has_time_limit,
+    most_finals,
+    protocol_of,
+    searches,
+    trials_per_search,
+)
 from podium.orchestrator.study.configs import loss_training
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Search, Study

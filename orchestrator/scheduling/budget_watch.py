@@ -3,7 +3,7 @@
 from podium.orchestrator.scheduling.run_accounting import RunAccount
 from podium.orchestrator.scheduling.study_progress import BudgetUse, budget_uses
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.blocks import SECONDS_PER_HOUR
 
 _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
 

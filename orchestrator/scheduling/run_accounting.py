@@ -35,7 +35,7 @@ from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.results.storage.transient_errors import retrying_for
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added
-from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.blocks import trials_per_search
 from podium.orchestrator.study.study import BudgetSettings, Study
 from podium.orchestrator.trials.provenance import current_versions
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.blocks import SECONDS_PER_HOUR
 from podium.orchestrator.study.study import BudgetSettings, Search, Study
 
 

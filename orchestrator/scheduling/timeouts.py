@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from podium.orchestrator.scheduling.executor_interface import Loss
 from podium.orchestrator.scheduling.running_trial import RunningTrial
-from podium.orchestrator.study.budget import SECONDS_PER_HOUR
+from podium.orchestrator.study.blocks import SECONDS_PER_HOUR
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import ResourceSettings
 

@@ -1,11 +1,12 @@
-"""The blocks and searches of a study: the cross product of its lists."""
+"""The blocks and searches of a study, the cross product of its lists, and their budgets."""
 
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 from podium.orchestrator.ids_and_seeds import seed_for
-from podium.orchestrator.study.study import Block, Search, Study
+from podium.orchestrator.results.records.runs import HOURS
+from podium.orchestrator.study.study import Block, BudgetSettings, Search, Study
 from podium.trainables.dataset_interface.load_dataset import has_own_size
 from podium.trainables.settings.trial_settings import (
     BASELINES,
@@ -104,3 +105,33 @@ def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> Protoco
     if repeat == 0 or study.search.splits == "same" or not protocol.is_seeded:
         return protocol
     return replace(protocol, split_seed=seed_for(protocol.split_seed, "split", repeat))
+
+
+SECONDS_PER_HOUR = 3600.0
+
+
+def num_reserved_trials(study: Study) -> int:
+    """Upper bound on trials of the final stage and its baselines: no default wins its search."""
+    finals = sum(most_finals(study, search) for search in searches(study))
+    return finals + sum(num_baseline_runs(study, block) for block in blocks(study))
+
+
+def trials_per_search(study: Study) -> int:
+    """Trials of every search: ``search.trials``, or less if its share of ``budget.trials`` is.
+
+    A share does not grow where another search ends early: tables would depend on which one.
+    """
+    if study.budget.trials is None:
+        return study.search.trials
+    share = (study.budget.trials - num_reserved_trials(study)) // len(searches(study))
+    return max(1, min(study.search.trials, share))
+
+
+def with_trials_per_search(study: Study) -> Study:
+    """The study with `trials_per_search` as its ``search.trials``."""
+    return replace(study, search=replace(study.search, trials=trials_per_search(study)))
+
+
+def has_time_limit(budget: BudgetSettings) -> bool:
+    """Whether the budget limits GPU hours or hours of wall-clock time."""
+    return any(getattr(budget, name) is not None for name in HOURS)

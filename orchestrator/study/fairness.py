@@ -19,8 +19,7 @@ from podium.orchestrator.results.records.fairness_record import (
 )
 from podium.orchestrator.search_samplers.coordinate import max_configs
 from podium.orchestrator.search_samplers.grid import num_configs
-from podium.orchestrator.study.blocks import blocks, dataset_of
-from podium.orchestrator.study.budget import has_time_limit, trials_per_search
+from podium.orchestrator.study.blocks import blocks, dataset_of, has_time_limit, trials_per_search
 from podium.orchestrator.study.configs import (
     extreme_configs,
     num_searched,

@@ -222,7 +222,7 @@ class ResourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSettings:
-    """What all runs of the study may spend together (`orchestrator.study.budget`); None: no limit.
+    """What all runs of the study may spend together (`orchestrator.study.blocks`); None: no limit.
 
     Attributes:
         gpu_hours: GPU hours of all attempts at all trials.

@@ -67,25 +67,20 @@ def why_unused_training(
     return why_unused_setting(name, surroundings)
 
 
-def is_start_epoch(name: str) -> bool:
-    """Whether a hyperparameter names the epoch at which a memory or a main loss starts."""
-    return name.rpartition(".")[2] in _EPOCHS_AFTER
-
-
 def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
     """The rule that a start epoch breaks if training ends before it; None if it holds.
 
     Args:
-        name: name of the hyperparameter; see `is_start_epoch`.
+        name: name of a hyperparameter; one that is no start epoch breaks no rule.
         earliest: its smallest value.
         epochs: epochs of the training.
     """
-    last = epochs - _EPOCHS_AFTER[name.rpartition(".")[2]]
-    if float(earliest) <= last:
+    after = _EPOCHS_AFTER.get(name.rpartition(".")[2])
+    if after is None or float(earliest) <= epochs - after:
         return None
     return (
-        f"{name} must be at most {last}, since training.epochs is {epochs}: what comes after it "
-        "would never train"
+        f"{name} must be at most {epochs - after}, since training.epochs is {epochs}: what comes "
+        "after it would never train"
     )
 
 

@@ -40,25 +40,22 @@ class _Keys:
     try_first: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the list holds so far: its losses by name, and files by theirs."""
-
-    losses: dict[str, StudyLoss] = field(default_factory=dict)
-    files: dict[str, FilePath] = field(default_factory=dict)
-
-
 def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
     """All losses of the study in the order of the file; what is wrong is noted and left out."""
-    known = _Known()
+    known: dict[str, StudyLoss] = {}
+    files: dict[str, FilePath] = {}
     for path, item in read_items(values, ("losses",), problems):
-        loss = _read_loss(item, path, known, problems)
-        if loss is not None:
-            known.losses[loss.name] = loss
-    return tuple(known.losses.values())
+        loss = _read_loss(item, path, files, problems)
+        if loss is not None and loss.name in known:
+            problems.add(path, f"{label(path)} is in the list already", got=loss.name)
+        elif loss is not None:
+            known[loss.name] = loss
+    return tuple(known.values())
 
 
-def _read_loss(item: object, path: Path, known: _Known, problems: Problems) -> StudyLoss | None:
+def _read_loss(
+    item: object, path: Path, files: dict[str, FilePath], problems: Problems
+) -> StudyLoss | None:
     if isinstance(item, str):
         item = {"loss": item}
     if not isinstance(item, dict):
@@ -75,7 +72,7 @@ def _read_loss(item: object, path: Path, known: _Known, problems: Problems) -> S
         _check_terms(terms, key_path, problems)
     if problems.concern(key_path):
         return None
-    facts = _new_loss(keys.loss or "+".join(terms), path, key_path, known, problems)
+    facts = _facts(keys.loss or "+".join(terms), key_path, files, problems)
     if facts is None:
         return None
     legal = facts.legal_parameters
@@ -99,26 +96,22 @@ def _read_loss(item: object, path: Path, known: _Known, problems: Problems) -> S
     return StudyLoss(facts.name, space=space, values=weights | values, try_first=try_first)
 
 
-def _new_loss(
-    name: str, path: Path, key_path: Path, known: _Known, problems: Problems
+def _facts(
+    name: str, key_path: Path, files: dict[str, FilePath], problems: Problems
 ) -> LossFacts | None:
-    """Facts of a loss that is new to the study; None if there is a problem with it."""
+    """Facts of a loss; None if there is a problem with it. Files so far are known by name."""
     folder = base_folder(problems.position(key_path))
     for file in (folder / given for given in paths_in(name)):
-        if (other := known.files.setdefault(file.name, file)).resolve() != file.resolve():
+        if (other := files.setdefault(file.name, file)).resolve() != file.resolve():
             rule = f"two files of losses must differ in name, but there are {other} and {file}"
             problems.add(key_path, rule)
             return None
     try:
         read_files(name, folder)
-        facts = facts_of(name)
+        return facts_of(name)
     except TrialInputError as error:
         problems.add(key_path, str(error))
         return None
-    if facts.name in known.losses:
-        problems.add(path, f"{label(path)} is in the list already", got=facts.name)
-        return None
-    return facts
 
 
 def _read_config(

@@ -1,8 +1,8 @@
 """Collects all problems of a study file, so that they are reported together."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from podium.errors import StudyError
@@ -15,25 +15,6 @@ _LONGEST_PROBLEM = 2_000
 _MAX_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Problem:
-    """One problem; it is put in words only if it is shown."""
-
-    position: SourcePosition
-    rule: str
-    got: Any
-    choices: tuple[str, ...] | None
-
-    def __str__(self) -> str:
-        parts = [self.rule]
-        if self.got is not _NOT_GIVEN:
-            parts.append(f"got {_shown(self.got)}")
-        if self.choices is not None:
-            parts.append(_choices(self.got, sorted(self.choices)))
-        text = f"{self.position}: {'; '.join(parts)}"
-        return text if len(text) <= _LONGEST_PROBLEM else f"{text[:_LONGEST_PROBLEM]}..."
-
-
 class Problems:
     """The problems of one study, each with the path of the value that it is about.
 
@@ -43,7 +24,7 @@ class Problems:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._found: list[_Problem] = []
+        self._found: list[tuple[SourcePosition, Callable[[], str]]] = []
         self._concerned: set[Path] = set()  # of every problem, and all that it is within
         for path, position in given.twice:
             self.add(path, f"{label(path)} is given twice", position=position)
@@ -68,9 +49,10 @@ class Problems:
             position: where to point at, if not at ``path``.
         """
         path = _keys(path)
-        names = None if choices is None else tuple(choices)
+        names = None if choices is None else sorted(choices)
         where = position or self._given.position(path)
-        self._found.append(_Problem(position=where, rule=rule, got=got, choices=names))
+        # Put in words only if it is shown.
+        self._found.append((where, partial(_text, where, rule, got, names)))
         self._concerned.update(path[:length] for length in range(len(path) + 1))
 
     def concern(self, *paths: Path | str) -> bool:
@@ -90,8 +72,8 @@ class Problems:
             StudyError: there is a problem.
         """
         if self._found:
-            ordered = sorted(self._found, key=lambda found: found.position.line or float("inf"))
-            shown = [str(found) for found in ordered[:_MAX_SHOWN]]
+            ordered = sorted(self._found, key=lambda found: found[0].line or float("inf"))
+            shown = [text() for _, text in ordered[:_MAX_SHOWN]]
             raise StudyError(shown, num_more=len(ordered) - len(shown))
 
     def position(self, path: Path) -> SourcePosition:
@@ -109,12 +91,15 @@ def label(path: Path) -> str:
     return label.removeprefix(".") or "the study"
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
-
-
-def _choices(got: Any, names: list[str]) -> str:
-    near = near_names(got, names) if isinstance(got, str) else []
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"{hint}choices: {', '.join(names) or 'none'}"
+def _text(where: SourcePosition, rule: str, got: Any, names: Sequence[str] | None) -> str:
+    parts = [rule]
+    if got is not _NOT_GIVEN:
+        shown = json.dumps(got, ensure_ascii=False, default=str)
+        is_long = len(shown) > _LONGEST_VALUE
+        parts.append(f"got {shown[: _LONGEST_VALUE - 3] + '...' if is_long else shown}")
+    if names is not None:
+        near = near_names(got, names) if isinstance(got, str) else []
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        parts.append(f"{hint}choices: {', '.join(names) or 'none'}")
+    text = f"{where}: {'; '.join(parts)}"
+    return text if len(text) <= _LONGEST_PROBLEM else f"{text[:_LONGEST_PROBLEM]}..."

@@ -12,7 +12,6 @@ from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study, StudyLoss
 from podium.orchestrator.study.unused_settings import (
-    is_start_epoch,
     start_epoch_problem,
     why_unused,
 )
@@ -98,7 +97,7 @@ def _check_epochs(
 ) -> None:
     """Note memories and main losses that would start after the last epoch in every config."""
     configs = [{**config, **loss.values} for config in training.configs_of(study, item)]
-    for name in filter(is_start_epoch, item.values):
+    for name in item.values:
         key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)
         rule = start_epoch_problem(name, earliest, item.training.epochs)

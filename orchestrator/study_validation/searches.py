@@ -9,8 +9,12 @@ from podium.orchestrator.search_samplers.coordinate import max_configs
 from podium.orchestrator.search_samplers.grid import num_configs
 from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
 from podium.orchestrator.search_samplers.suggester import SearchTask
-from podium.orchestrator.study.blocks import blocks, searches
-from podium.orchestrator.study.budget import num_reserved_trials, trials_per_search
+from podium.orchestrator.study.blocks import (
+    blocks,
+    num_reserved_trials,
+    searches,
+    trials_per_search,
+)
 from podium.orchestrator.study.configs import search_task, space_of
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.loss_facts import facts_of

@@ -35,7 +35,7 @@ from podium.orchestrator.results.storage.printable_text import has_control_chara
 from podium.orchestrator.results.trial_files.integrity import bad_files
 from podium.orchestrator.results.trial_files.inventory import take_inventory
 from podium.orchestrator.run.study_control import read_control
-from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.blocks import with_trials_per_search
 from podium.orchestrator.study.foreign_code import read_copies
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study

@@ -17,7 +17,6 @@ from podium.orchestrator.study.defaults import (
 )
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.unused_settings import (
-    is_start_epoch,
     start_epoch_problem,
     why_unused,
     why_unused_training,
@@ -147,7 +146,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
             reason = f"changes nothing: {why}" if why else None
         if reason is not None:
             raise PodiumError(f"--set {name} {reason}")
-    for name in filter(is_start_epoch, config):
+    for name in config:
         if rule := start_epoch_problem(name, config[name], training.epochs):
             raise PodiumError(f"{rule}; got {config[name]!r}")
 

@@ -26,8 +26,7 @@ from podium.orchestrator.scheduling.study_progress import (
     StudyProgress,
     budget_uses,
 )
-from podium.orchestrator.study.blocks import most_finals, searches
-from podium.orchestrator.study.budget import trials_per_search
+from podium.orchestrator.study.blocks import most_finals, searches, trials_per_search
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Control
 from podium.orchestrator.trials.failure_causes import FailureTally

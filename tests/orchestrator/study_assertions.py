@@ -19,8 +19,7 @@ from podium.orchestrator.scheduling.committed_outcomes import search_outcomes
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.suggester import NoSuggester
-from podium.orchestrator.study.blocks import searches
-from podium.orchestrator.study.budget import with_trials_per_search
+from podium.orchestrator.study.blocks import searches, with_trials_per_search
 from podium.orchestrator.study.study import (
     KeepSettings,
     ResourceSettings,

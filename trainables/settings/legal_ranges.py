@@ -1,6 +1,5 @@
 """Which values a setting may take, and what a hyperparameter is. No torch."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
@@ -17,7 +16,7 @@ MAX_SEED = 2**63 - 1
 """Largest whole number that the results store can hold."""
 
 
-class Range(ABC):
+class Range:
     """The legal values of one setting; ``str`` has them in words: ``in (0, 1]``.
 
     Attributes:
@@ -27,9 +26,9 @@ class Range(ABC):
     __slots__ = ()
     kind: ClassVar[type]
 
-    @abstractmethod
     def _accepts(self, value: object) -> bool:
-        """Whether ``value`` is legal."""
+        """Whether ``value`` is legal: of its kind, unless a subclass says more."""
+        return isinstance(value, self.kind)
 
     def problem_with(self, value: object) -> str | None:
         """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
@@ -116,9 +115,6 @@ class Flag(Range):
 
     kind = bool
 
-    def _accepts(self, value: object) -> bool:
-        return isinstance(value, bool)
-
     def __str__(self) -> str:
         return "true or false"
 
@@ -128,9 +124,6 @@ class Text(Range):
     """Any text."""
 
     kind = str
-
-    def _accepts(self, value: object) -> bool:
-        return isinstance(value, str)
 
     def __str__(self) -> str:
         return "text"

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.study.budget import num_reserved_trials, trials_per_search
+from podium.orchestrator.study.blocks import num_reserved_trials, trials_per_search
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import (
     BudgetSettings,
