@@ -103,10 +103,10 @@ def _read(root: Path) -> tuple[ImageList, str]:
 
 def _refuse_unusable(root: Path, found: ImageCheck, train: RoleCheck, test: RoleCheck) -> None:
     if found.broken:
-        first, num_images = found.broken[0], sum(role.images for role in found.roles)
+        (path, reason), num_images = found.broken[0], sum(role.images for role in found.roles)
         raise PodiumError(
             f"{root}: {len(found.broken)} of {num_images} images cannot be read, such as "
-            f"{first.path} ({first.reason}): repair or remove them (podium datasets check lists "
+            f"{path} ({reason}): repair or remove them (podium datasets check lists "
             "all)"
         )
     refuse_too_few_classes(root, num_train=train.classes, num_test=test.classes)

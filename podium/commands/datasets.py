@@ -54,7 +54,7 @@ def check(
     found = check_images(images, find_duplicates=duplicates)
     if as_json:
         known = {"dataset": images.dataset, "root": root, "left_out": dict(images.left_out)}
-        broken = [image._asdict() for image in found.broken]
+        broken = [{"path": path, "reason": reason} for path, reason in found.broken]
         print_json({**known, **asdict(found), "broken": broken})
     else:
         print_table([_row(role) for role in found.roles])
@@ -65,7 +65,7 @@ def check(
     if not found.broken:
         return 0
     if not as_json:
-        lines = [f"  {image.path}: {image.reason}" for image in found.broken]
+        lines = [f"  {path}: {reason}" for path, reason in found.broken]
         say(
             f"podium: {images.dataset}: {len(lines)} of {len(images.paths)} images cannot be "
             f"read:\n{_some(lines)}",

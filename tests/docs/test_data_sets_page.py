@@ -3,13 +3,13 @@
 import re
 
 from podium.trainables.dataset_readers.read_images import READERS
-from podium.trainables.datasets._image_folder import _Options
+from podium.trainables.datasets._image_folder import _DEFAULTS
 from podium.trainables.file_caches.resized_images import resized_size
 from tests.docs.code_blocks import TEXTS
 from tests.docs.test_pages import rows_of_table
 
 PAGE = "docs/reference/data-sets.md"
-PUBLISHED = {name: reader.published for name, reader in READERS.items() if reader.published}
+PUBLISHED = {name: reader.PUBLISHED for name, reader in READERS.items() if reader.PUBLISHED}
 
 
 def numbers(text):
@@ -33,9 +33,8 @@ def test_it_has_the_published_classes_and_images_of_every_data_set():
 def test_it_has_every_option_with_its_default():
     rows = table("option of image files")
     assert {name: row[0] for name, row in rows.items()} == {
-        "root": "must be given" if _Options().root is None else "",
-        "allow_partial": f"`{str(_Options().allow_partial).lower()}`",
-        "transparency": f"`{_Options().transparency}`",
+        name: "must be given" if default is None else f"`{str(default).lower()}`"
+        for name, default in _DEFAULTS.items()
     }
 
 
@@ -51,5 +50,5 @@ def test_it_says_how_large_the_cache_is():
 
 def test_it_shows_the_tree_of_every_data_set():
     for name in PUBLISHED:
-        first = READERS[name].layout.tree.splitlines()[0].strip()
+        first = READERS[name].LAYOUT.tree.splitlines()[0].strip()
         assert first in TEXTS[PAGE], name

@@ -14,10 +14,7 @@ from tests.trainables.losses.loss_cases import LOSSES, balanced_labels, embeddin
 from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
 
 CUDA = torch.device("cuda")
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-]
+pytestmark = pytest.mark.gpu
 CLASSES, SAMPLES, DIM = 12, 5, 64
 
 

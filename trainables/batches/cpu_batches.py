@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from podium.trainables.batches.augmentation import centre_crop, resized_crop
 from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
-from podium.trainables.batches.random_crops import CropDraws, crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import Draws, are_flipped, crop_boxes, draw_crops
 from podium.trainables.file_caches.decoded_pixels import Pixels
 
 Result = TypeVar("Result")
@@ -28,17 +28,8 @@ Result = TypeVar("Result")
 _LOOK_AHEAD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Job(Generic[Result]):
-    """Something that is made in parts.
-
-    Attributes:
-        result: complete as soon as all parts have been called.
-        parts: independent of each other.
-    """
-
-    result: Result
-    parts: Sequence[Callable[[], None]]
+# A result, complete as soon as all parts have been called, and the parts, in any order.
+Job = tuple[Result, Sequence[Callable[[], object]]]
 
 
 def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Generator[Result, None, None]:
@@ -54,11 +45,11 @@ def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Generator[Resul
     Raises:
         Exception: the exception of a part of a job, when the job is due.
     """
-    waiting: deque[tuple[Result, list[Future[None]]]] = deque()
+    waiting: deque[tuple[Result, list[Future[object]]]] = deque()
     pool = ThreadPoolExecutor(num_threads, thread_name_prefix="images")
     try:
-        for job in jobs:
-            waiting.append((job.result, [pool.submit(part) for part in job.parts]))
+        for result, parts in jobs:
+            waiting.append((result, [pool.submit(part) for part in parts]))
             if len(waiting) > _LOOK_AHEAD:
                 yield _completed(*waiting.popleft())
         while waiting:
@@ -67,7 +58,7 @@ def prefetched(jobs: Iterable[Job[Result]], num_threads: int) -> Generator[Resul
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _completed(result: Result, parts: Sequence[Future[None]]) -> Result:
+def _completed(result: Result, parts: Sequence[Future[object]]) -> Result:
     for part in parts:
         part.result()
     return result
@@ -145,11 +136,11 @@ class HostBatches(ImageBatches):
         size = -(-len(indices_B) // self.num_threads)
         chosen = [slice(first, first + size) for first in range(0, len(indices_B), size)]
         results_B3SS = images_B3SS.numpy()
-        return Job(images_B3SS, [partial(cut, results_B3SS, indices_B, part) for part in chosen])
+        return images_B3SS, [partial(cut, results_B3SS, indices_B, part) for part in chosen]
 
     def _cut_at_random(
         self,
-        draws: CropDraws,
+        draws_BA: Draws,
         images_B3SS: npt.NDArray[np.uint8],
         indices_B: npt.NDArray[np.int64],
         part: slice,
@@ -159,13 +150,11 @@ class HostBatches(ImageBatches):
             now = slice(first, min(first + _IMAGES_AT_A_TIME, part.stop))
             images = [self.pixels.image(index) for index in indices_B[now].tolist()]
             sizes = np.array([image.shape[:2] for image in images])
-            now_draws = draws.part(now)
-            boxes = crop_boxes(now_draws, sizes, self.crop_scale_min)
+            boxes = crop_boxes(draws_BA[now], sizes, self.crop_scale_min)
             for result_3SS, image, box, is_flipped in zip(
-                images_B3SS[now], images, boxes, now_draws.is_flipped_B, strict=True
+                images_B3SS[now], images, boxes, are_flipped(draws_BA[now]), strict=True
             ):
-                cut_3SS = resized_crop(image, box, self.image_size, is_flipped=is_flipped)
-                result_3SS[...] = cut_3SS
+                result_3SS[...] = resized_crop(image, box, self.image_size, is_flipped=is_flipped)
 
     def _cut_centres(
         self, images_B3SS: npt.NDArray[np.uint8], indices_B: npt.NDArray[np.int64], part: slice

@@ -13,7 +13,12 @@ import torch
 from torch import Tensor
 
 from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
-from podium.trainables.batches.random_crops import centre_boxes, crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import (
+    are_flipped,
+    centre_boxes,
+    crop_boxes,
+    draw_crops,
+)
 from podium.trainables.device import sent
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.decoded_pixels import Pixels
@@ -76,9 +81,9 @@ class DeviceBatches(ImageBatches):
             if self._crop_scale_min is None:
                 yield self._centres(chosen_B)
                 continue
-            draws = draw_crops(len(chosen_B), generator)
-            boxes_B4 = crop_boxes(draws, self._sizes_N2[chosen_B], self._crop_scale_min)
-            yield self._resized(chosen_B, boxes_B4, draws.is_flipped_B)
+            draws_BA = draw_crops(len(chosen_B), generator)
+            boxes_B4 = crop_boxes(draws_BA, self._sizes_N2[chosen_B], self._crop_scale_min)
+            yield self._resized(chosen_B, boxes_B4, are_flipped(draws_BA))
 
     def evaluation(self) -> Iterator[Tensor]:
         """See `ImageBatches.evaluation`."""

@@ -73,13 +73,13 @@ class ResidentBatches(ImageBatches):
         for indices in batches:
             indices_B = sent(torch.from_numpy(indices), self._images_N1HW.device)
             images_B1HW = self._images_N1HW[indices_B]
-            views = [self._view(images_B1HW, generator) for _ in range(num_views)]
+            views = [
+                shifted(images_B1HW[:, 0], _MAX_SHIFT_PIXELS, generator)[:, None]
+                if self._is_shifted
+                else images_B1HW
+                for _ in range(num_views)
+            ]
             yield torch.cat(views)
-
-    def _view(self, images_B1HW: Tensor, generator: torch.Generator) -> Tensor:
-        if not self._is_shifted:
-            return images_B1HW
-        return shifted(images_B1HW[:, 0], _MAX_SHIFT_PIXELS, generator)[:, None]
 
     def evaluation(self) -> Iterator[Tensor]:
         """See `ImageBatches.evaluation`."""

@@ -1,11 +1,11 @@
 """Which part of an image the network sees: at random while it trains, the centre otherwise.
 
-B = images of a batch, T = attempts. A size is (height, width), a box (top, left, height, width),
-in pixels. Without torch: boxes are the same wherever the images are cut.
+B = images of a batch, T = attempts, A = numbers that a crop is drawn by. A size is (height,
+width), a box (top, left, height, width), in pixels. Without torch: boxes are the same wherever
+the images are cut.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,44 +14,24 @@ _NUM_TRIES = 10
 _RATIO_MIN, _RATIO_MAX = 3 / 4, 4 / 3  # width over height
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CropDraws:
-    """Chance of the crops of some images, drawn before their sizes are known.
+# Drawn for each image: areas and aspect ratios of its tries, its corner, whether it is flipped.
+_DRAWN = (_NUM_TRIES, _NUM_TRIES, 2, 1)
 
-    Attributes:
-        areas_BT: in [0, 1), of the area of each try.
-        ratios_BT: in [0, 1), of the aspect ratio of each try.
-        corners_B2: in [0, 1), of the top and the left side.
-        is_flipped_B: whether left and right change places.
-    """
-
-    areas_BT: npt.NDArray[np.float64]
-    ratios_BT: npt.NDArray[np.float64]
-    corners_B2: npt.NDArray[np.float64]
-    is_flipped_B: npt.NDArray[np.bool_]
-
-    def part(self, chosen: slice) -> "CropDraws":
-        """Those of some of the images."""
-        return CropDraws(
-            areas_BT=self.areas_BT[chosen],
-            ratios_BT=self.ratios_BT[chosen],
-            corners_B2=self.corners_B2[chosen],
-            is_flipped_B=self.is_flipped_B[chosen],
-        )
+Draws = npt.NDArray[np.float64]
 
 
-def draw_crops(batch_size: int, generator: np.random.Generator) -> CropDraws:
-    """Draw for ``batch_size`` images; always takes as much from the generator."""
-    return CropDraws(
-        areas_BT=generator.random((batch_size, _NUM_TRIES)),
-        ratios_BT=generator.random((batch_size, _NUM_TRIES)),
-        corners_B2=generator.random((batch_size, 2)),
-        is_flipped_B=generator.random(batch_size) < 0.5,
-    )
+def draw_crops(batch_size: int, generator: np.random.Generator) -> Draws:
+    """Chance of the crops of images, drawn before their sizes are known: in [0, 1), (B, A)."""
+    return np.concatenate([generator.random((batch_size, count)) for count in _DRAWN], axis=1)
+
+
+def are_flipped(draws_BA: Draws) -> npt.NDArray[np.bool_]:
+    """Whether left and right change places, shape (B,)."""
+    return draws_BA[:, -1] < 0.5
 
 
 def crop_boxes(
-    draws: CropDraws, sizes_B2: npt.NDArray[np.int64], scale_min: float
+    draws_BA: Draws, sizes_B2: npt.NDArray[np.int64], scale_min: float
 ) -> npt.NDArray[np.int64]:
     """Boxes of shape (B, 4), distributed as those of torchvision's ``RandomResizedCrop``.
 
@@ -61,19 +41,20 @@ def crop_boxes(
     whose ratio is allowed.
 
     Args:
-        draws: random draws of the B images.
+        draws_BA: what `draw_crops` drew for the images.
         sizes_B2: heights and widths of the images, at least 1.
         scale_min: in (0, 1].
     """
-    areas_BT = sizes_B2.prod(axis=1)[:, None] * (scale_min + (1 - scale_min) * draws.areas_BT)
+    shares_BT, places_BT, chances_B2, _ = np.split(draws_BA, np.cumsum(_DRAWN)[:-1], axis=1)
+    areas_BT = sizes_B2.prod(axis=1)[:, None] * (scale_min + (1 - scale_min) * shares_BT)
     logarithm_min, logarithm_max = math.log(_RATIO_MIN), math.log(_RATIO_MAX)
-    ratios_BT = np.exp(logarithm_min + (logarithm_max - logarithm_min) * draws.ratios_BT)
+    ratios_BT = np.exp(logarithm_min + (logarithm_max - logarithm_min) * places_BT)
     tries_BT2 = np.rint(np.sqrt(np.stack([areas_BT / ratios_BT, areas_BT * ratios_BT], axis=2)))
     fits_BT2 = (tries_BT2 > 0) & (tries_BT2 <= sizes_B2[:, None])
     holds_BT = np.logical_and(fits_BT2[..., 0], fits_BT2[..., 1])
     first_B = holds_BT.argmax(axis=1)
     boxes_B2 = tries_BT2[np.arange(len(first_B)), first_B].astype(np.int64)
-    corners_B2 = np.floor(draws.corners_B2 * (sizes_B2 - boxes_B2 + 1)).astype(np.int64)
+    corners_B2 = np.floor(chances_B2 * (sizes_B2 - boxes_B2 + 1)).astype(np.int64)
     random_B4 = np.concatenate([corners_B2, boxes_B2], axis=1)
     holds_B1 = holds_BT.any(axis=1, keepdims=True)
     return np.where(holds_B1, random_B4, _largest_centred(sizes_B2))

@@ -189,33 +189,36 @@ class Dataset(ABC):
                 f"{self.name}: every image needs its label distances; got those of "
                 f"{len(distances)} for {len(self.labels)} images"
             )
-        dataset = copy.copy(self)
-        dataset.label_distances = distances
-        tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
-        dataset.test_hash = digest([self.test_hash, distances.fingerprint(tested)])
         every = distances.fingerprint(np.arange(len(self.labels)))
-        dataset.fingerprint = digest([self.fingerprint, every])
-        dataset.hashes = {**self.hashes, "label distances": every}
+        dataset = self._with("label distances", every, of_test=distances.fingerprint(self._tested))
+        dataset.label_distances = distances
         return dataset
 
     def with_class_text(self, class_text_CT: npt.NDArray[np.float32]) -> Self:
         """The same images, with a vector for the name of each training class."""
         assert len(class_text_CT) == len(self.train_classes), "a row for each training class"
-        dataset = copy.copy(self)
+        dataset = self._with("class text", class_text_CT.shape, _array_hash(class_text_CT))
         dataset.class_text_CT = class_text_CT
-        text_hash = _array_hash(class_text_CT)
-        dataset.fingerprint = digest([self.fingerprint, class_text_CT.shape, text_hash])
-        dataset.hashes = {**self.hashes, "class text": text_hash}
         return dataset
 
     def with_verification_pairs(self, pairs: VerificationPairs) -> Self:
         """The same images, of which the test verifies these pairs."""
-        dataset = copy.copy(self)
+        of_test = pairs.among(self._tested).fingerprint
+        dataset = self._with("verification pairs", pairs.fingerprint, of_test=of_test)
         dataset.verification_pairs = pairs
-        tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
-        dataset.test_hash = digest([self.test_hash, pairs.among(tested).fingerprint])
-        dataset.fingerprint = digest([self.fingerprint, pairs.fingerprint])
-        dataset.hashes = {**self.hashes, "verification pairs": pairs.fingerprint}
+        return dataset
+
+    @property
+    def _tested(self) -> npt.NDArray[np.int64]:
+        return np.flatnonzero(np.isin(self.labels, self.test_classes))
+
+    def _with(self, name: str, *content: object, of_test: str = "") -> Self:
+        """A copy that has more: its hashes are also of that content, the last being its hash."""
+        dataset = copy.copy(self)
+        if of_test:
+            dataset.test_hash = digest([self.test_hash, of_test])
+        dataset.fingerprint = digest([self.fingerprint, *content])
+        dataset.hashes = {**self.hashes, name: str(content[-1])}
         return dataset
 
     def text_of_classes(self, class_ids: Sequence[int]) -> npt.NDArray[np.float32]:

@@ -9,7 +9,6 @@ import json
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from podium.trainables.dataset_interface.class_text import read_class_text
 from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
@@ -76,11 +75,9 @@ def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
     facts: DatasetFacts = load("datasets", settings.name).facts(settings.own_options)
     if distances is None:
         return facts
-    check_label_distance_file(distances.path, facts.num_images, metric)
+    check_label_distance_file(distances[0], facts.num_images, metric)
     kind = f" ({metric})" if metric else ""
-    description = (
-        f"{facts.description}; retrieved by the label distances in {distances.path}{kind}"
-    )
+    description = f"{facts.description}; retrieved by the label distances in {distances[0]}{kind}"
     return replace(facts, task="continuous", description=description)
 
 
@@ -93,11 +90,8 @@ def has_own_size(settings: DatasetSettings) -> bool:
     return bool(load("datasets", settings.name).has_own_size)
 
 
-class _File(NamedTuple):
-    """A file beside the images. With another state it is read again."""
-
-    path: Path
-    state: tuple[int, int] | None
+# The path of a file beside the images, and its state: with another one it is read again.
+_File = tuple[Path, tuple[int, int] | None]
 
 
 def _file(settings: DatasetSettings, option: str) -> _File | None:
@@ -106,7 +100,7 @@ def _file(settings: DatasetSettings, option: str) -> _File | None:
             return None
         case str(text) if text:
             path = Path(text).expanduser()
-            return _File(path, _state_of(path))
+            return path, _state_of(path)
         case other:
             raise TrialInputError(
                 f"data set {settings.name}: {option} must be the path of a file; got {other!r}"
@@ -154,13 +148,13 @@ def _load_with_files(
 ) -> Dataset:
     dataset = _load(name, options, cache_folder)
     if distances is not None:
-        labels = read_label_distances(distances.path, len(dataset.labels), metric)
+        labels = read_label_distances(distances[0], len(dataset.labels), metric)
         dataset = dataset.with_label_distances(labels)
     if text is not None:
-        vectors = read_class_text(text.path, dataset.train_class_names)
+        vectors = read_class_text(text[0], dataset.train_class_names)
         dataset = dataset.with_class_text(vectors)
     if pairs is not None:
-        dataset = _with_pairs(dataset, pairs.path)
+        dataset = _with_pairs(dataset, pairs[0])
     return dataset
 
 

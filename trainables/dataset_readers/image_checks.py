@@ -4,8 +4,7 @@ import hashlib
 import io
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,17 +44,11 @@ class RoleCheck:
     smallest_side: int | None
 
 
-class BrokenImage(NamedTuple):
-    """An image that cannot be read, and why."""
-
-    path: Path
-    reason: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageCheck:
     """What a look at all images found.
 
+    ``broken`` has the images that cannot be read, each with the reason.
     ``tiny`` has images with a side below `TINY`, ``queries_without_gallery`` classes that are
     asked for and cannot be found, ``see_through`` images of which a pixel is transparent,
     ``turned`` those that were not held upright, by their EXIF, ``duplicates`` groups of files of
@@ -64,7 +57,7 @@ class ImageCheck:
     """
 
     roles: tuple[RoleCheck, ...]
-    broken: tuple[BrokenImage, ...]
+    broken: tuple[tuple[Path, str], ...]
     tiny: tuple[Path, ...]
     see_through: tuple[Path, ...]
     turned: tuple[Path, ...]
@@ -95,14 +88,22 @@ def check_images(
         images: list of images that a reader returned.
         find_duplicates: also compare the bytes of the files.
     """
-    with _quiet():
+    # Without Pillow's warnings about odd metadata and large images: both can be trained on.
+    with warnings.catch_warnings(action="ignore"):
         look = partial(_look, hashed=find_duplicates)
         seen = list(in_threads(look, images.paths, what="checking images"))
     looked = list(zip(images.paths, seen, strict=True))
     duplicates = _duplicates(looked) if find_duplicates else None
     return ImageCheck(
-        roles=_role_checks(images, seen),
-        broken=tuple(BrokenImage(path, found.reason) for path, found in looked if found.reason),
+        roles=tuple(
+            _role_check(
+                role,
+                labels,
+                [one for one, of in zip(seen, images.roles, strict=True) if of == role],
+            )
+            for role, labels in images.labels_by_role().items()
+        ),
+        broken=tuple((path, found.reason) for path, found in looked if found.reason),
         tiny=tuple(path for path, found in looked if not found.reason and found.side < TINY),
         see_through=tuple(path for path, found in looked if found.is_see_through),
         turned=tuple(path for path, found in looked if found.is_turned),
@@ -110,14 +111,6 @@ def check_images(
         duplicates=duplicates,
         leaks=None if duplicates is None else _leaks(images, duplicates),
     )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Pillow's warnings about odd metadata and large images: both can be trained on."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _look(path: Path, hashed: bool) -> _Seen:
@@ -136,16 +129,6 @@ def _look(path: Path, hashed: bool) -> _Seen:
             is_turned=image.getexif().get(_ORIENTATION, 1) != 1,
             digest=hashlib.sha256(content).digest() if hashed else b"",
         )
-
-
-def _role_checks(images: ImageList, seen: Sequence[_Seen]) -> tuple[RoleCheck, ...]:
-    seen_by_role: dict[Role, list[_Seen]] = defaultdict(list)
-    for role, found in zip(images.roles, seen, strict=True):
-        seen_by_role[role].append(found)
-    return tuple(
-        _role_check(role, labels, seen_by_role[role])
-        for role, labels in images.labels_by_role().items()
-    )
 
 
 def _role_check(role: Role, labels: Sequence[int], seen: Sequence[_Seen]) -> RoleCheck:

@@ -1,7 +1,7 @@
 """The readers by the names of their data sets."""
 
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from podium.trainables.dataset_readers import cars196, cub200, folder, in_shop, sop
 from podium.trainables.dataset_readers.disk_layout import Layout
@@ -11,24 +11,25 @@ from podium.trainables.errors import TrialInputError, unknown_name
 _SIDES = ({"train", "test"}, {"train", "query", "gallery"})
 
 
-class _Read(Protocol):
-    def __call__(self, root: Path, *, allow_partial: bool = False) -> ImageList: ...
+class Reader(Protocol):
+    """A module: how a data set lies on disk, what was published of it, and how it is read."""
 
+    LAYOUT: Layout
 
-class Reader(NamedTuple):
-    """How a data set is read, what was published of it, if anything, and how it lies on disk."""
+    @property
+    def PUBLISHED(self) -> Published | None:
+        """Counts; None if none were."""
 
-    read: _Read
-    published: Published | None
-    layout: Layout
+    def read(self, root: Path, *, allow_partial: bool = False) -> ImageList:
+        """The images below a folder."""
 
 
 READERS: dict[str, Reader] = {
-    "cars196": Reader(cars196.read, cars196.PUBLISHED, cars196.LAYOUT),
-    "cub200": Reader(cub200.read, cub200.PUBLISHED, cub200.LAYOUT),
-    "folder": Reader(folder.read, folder.PUBLISHED, folder.LAYOUT),
-    "in_shop": Reader(in_shop.read, in_shop.PUBLISHED, in_shop.LAYOUT),
-    "sop": Reader(sop.read, sop.PUBLISHED, sop.LAYOUT),
+    "cars196": cars196,
+    "cub200": cub200,
+    "folder": folder,
+    "in_shop": in_shop,
+    "sop": sop,
 }
 
 
@@ -54,7 +55,7 @@ def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageL
             f"{name}: {error.filename} cannot be read: {error.strerror}"
         ) from error
     if set(images.roles) not in _SIDES:
-        raise reader.layout.wrong(
+        raise reader.LAYOUT.wrong(
             "there must be images of the roles train and test, or train, query and gallery; "
             f"got {', '.join(sorted(set(images.roles)))}"
         )

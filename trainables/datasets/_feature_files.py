@@ -12,8 +12,8 @@ The column ``image`` may be left out; messages name images by it. N = images, F 
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ _TREE = f"""
     ROOT/{_LABELS}     {",".join(_COLUMNS)} (image may be left out), a line for each row"""
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureRow:
+class FeatureRow(NamedTuple):
     """What is known of one image. ``role``: train, test, query or gallery."""
 
     class_name: str
@@ -40,30 +39,22 @@ class FeatureRow:
     image: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureFiles:
-    """The vectors, memory-mapped, and what they are of, in the same order."""
-
-    vectors: FeatureVectors
-    rows: tuple[FeatureRow, ...]
-
-
-def read_feature_files(root: Path) -> FeatureFiles:
-    """Both files; of the vectors only shape and type are checked.
+def read_feature_files(root: Path) -> tuple[FeatureVectors, list[FeatureRow]]:
+    """Both files; of the vectors, which are memory-mapped, only shape and type are checked.
 
     Raises:
         TrialInputError: a file is missing or not of this form, their lengths differ, a class is
             both for training and for testing, or a side has fewer than two classes.
     """
     vectors = _read_vectors(root / _FEATURES)
-    rows = tuple(_read_rows(root / _LABELS))
+    rows = list(_read_rows(root / _LABELS))
     if len(rows) != len(vectors):
         raise TrialInputError(
             f"{root}: {_LABELS} must have a line for each row of {_FEATURES}; got {len(rows)} "
             f"lines for {len(vectors)} rows"
         )
     _check_classes(root / _LABELS, rows)
-    return FeatureFiles(vectors=vectors, rows=rows)
+    return vectors, rows
 
 
 def _read_vectors(path: Path) -> FeatureVectors:

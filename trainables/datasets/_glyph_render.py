@@ -6,8 +6,7 @@ depend on the order of drawing or on which other characters are drawn.
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -24,59 +23,13 @@ _BASELINE = 0.7
 _OVERSAMPLING = 2
 _BLUR = 0.015
 
-_MAX_TURN_DEGREES = 10.0
-_MAX_SHEAR = 0.15
-_MAX_LOG_SCALE = 0.15
-_MAX_LOG_ASPECT = 0.10
-_MAX_SHIFT = 0.05
+# What an instance differs by from the plain glyph at most, both ways: the degrees of a turn, a
+# shear, the logarithms of scale and aspect, and a shift along both axes.
+_MOST = (10.0, 0.15, 0.15, 0.10, 0.05, 0.05)
 
 # Ink is where the blurred glyph is above a level; a low level makes strokes bold, a high one thin.
 _INK_LEVELS = (0.25, 0.50)
 _INK_CONTRAST = 2.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Variation:
-    """How one instance differs from the plain glyph."""
-
-    turn_degrees: float
-    shear: float
-    log_scale: float
-    log_aspect: float
-    shift_x: float
-    shift_y: float
-    ink_level: float
-
-    @classmethod
-    def of(cls, seed: int, character: str, face: str, instance: int) -> "_Variation":
-        text = f"{seed}\0{character}\0{face}\0{instance}"
-        words = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=">u4")
-        shares = [float(word) / 2**31 - 1.0 for word in words]  # uniform in [-1, 1)
-        low, high = _INK_LEVELS
-        return cls(
-            turn_degrees=_MAX_TURN_DEGREES * shares[0],
-            shear=_MAX_SHEAR * shares[1],
-            log_scale=_MAX_LOG_SCALE * shares[2],
-            log_aspect=_MAX_LOG_ASPECT * shares[3],
-            shift_x=_MAX_SHIFT * shares[4],
-            shift_y=_MAX_SHIFT * shares[5],
-            ink_level=(low + high) / 2 + (high - low) / 2 * shares[6],
-        )
-
-    def coefficients(self, size: int) -> tuple[float, ...]:
-        """Where an image of ``size`` pixels looks in the drawing: PIL's six affine numbers."""
-        turn = math.radians(self.turn_degrees)
-        scale_x = math.exp(self.log_scale + self.log_aspect)
-        scale_y = math.exp(self.log_scale - self.log_aspect)
-        # The inverse of: scale, shear along x, turn, all about the centre, then shift.
-        xx, xy = math.cos(turn), math.sin(turn)
-        yx, yy = -math.sin(turn), math.cos(turn)
-        a, b = (xx - self.shear * yx) / scale_x, (xy - self.shear * yy) / scale_x
-        d, e = yx / scale_y, yy / scale_y
-        centre = size / 2
-        x, y = centre + self.shift_x * size, centre + self.shift_y * size
-        inverse = (a, b, centre - a * x - b * y, d, e, centre - d * x - e * y)
-        return tuple(_OVERSAMPLING * value for value in inverse)
 
 
 def render_glyphs(
@@ -100,10 +53,8 @@ def render_glyphs(
         order = seeded_order(having, f"{seed} {character}")
         for instance in range(instances):
             face = order[instance % len(order)]
-            variation = _Variation.of(seed, character, face, instance)
-            images[row] = _varied(
-                _soft_glyph(character, face, _OVERSAMPLING * size), variation, size
-            )
+            drawn = f"{seed}\0{character}\0{face}\0{instance}"
+            images[row] = _varied(_soft_glyph(character, face, _OVERSAMPLING * size), drawn, size)
             row += 1
     return images
 
@@ -127,15 +78,41 @@ def _soft_glyph(character: str, face: str, canvas: int) -> Image.Image:
     return softened(plain_glyph(character, face, canvas))
 
 
-def _varied(glyph: Image.Image, variation: _Variation, size: int) -> npt.NDArray[np.uint8]:
+def _varied(glyph: Image.Image, drawn: str, size: int) -> npt.NDArray[np.uint8]:
+    *differences, ink_share = _variation(drawn)
     warped = glyph.transform(
         (size, size),
         Image.Transform.AFFINE,
-        variation.coefficients(size),
+        _coefficients(differences, size),
         Image.Resampling.BILINEAR,
     )
-    ink = np.asarray(warped, dtype=np.float64) / 255 - variation.ink_level
+    low, high = _INK_LEVELS
+    ink_level = (low + high) / 2 + (high - low) / 2 * ink_share
+    ink = np.asarray(warped, dtype=np.float64) / 255 - ink_level
     return np.rint(255 * np.clip(_INK_CONTRAST * ink + 0.5, 0.0, 1.0)).astype(np.uint8)
+
+
+def _variation(drawn: str) -> list[float]:
+    """The differences in the order of `_MOST`, then a share of the ink level; by a text's hash."""
+    words = np.frombuffer(hashlib.sha256(drawn.encode()).digest(), dtype=">u4")
+    shares = [float(word) / 2**31 - 1.0 for word in words]  # uniform in [-1, 1)
+    return [most * share for most, share in zip((*_MOST, 1.0), shares, strict=False)]
+
+
+def _coefficients(differences: Sequence[float], size: int) -> tuple[float, ...]:
+    """Where an image of ``size`` pixels looks in the drawing: PIL's six affine numbers."""
+    turn_degrees, shear, log_scale, log_aspect, shift_x, shift_y = differences
+    turn = math.radians(turn_degrees)
+    scale_x, scale_y = math.exp(log_scale + log_aspect), math.exp(log_scale - log_aspect)
+    # The inverse of: scale, shear along x, turn, all about the centre, then shift.
+    xx, xy = math.cos(turn), math.sin(turn)
+    yx, yy = -math.sin(turn), math.cos(turn)
+    a, b = (xx - shear * yx) / scale_x, (xy - shear * yy) / scale_x
+    d, e = yx / scale_y, yy / scale_y
+    centre = size / 2
+    x, y = centre + shift_x * size, centre + shift_y * size
+    inverse = (a, b, centre - a * x - b * y, d, e, centre - d * x - e * y)
+    return tuple(_OVERSAMPLING * value for value in inverse)
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,8 @@
 """Data sets of image files as they were published and unpacked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Self, get_args
+from typing import Self, cast, get_args
 
 import numpy as np
 
@@ -13,6 +12,12 @@ from podium.trainables.dataset_readers.read_images import READERS, read_images
 from podium.trainables.errors import TrialInputError, did_you_mean
 from podium.trainables.file_caches.image_files import ImageFiles, Transparency
 from podium.trainables.settings.training_settings import HyperparameterValue
+
+_DEFAULTS: Mapping[str, HyperparameterValue | None] = {
+    "root": None,
+    "allow_partial": False,
+    "transparency": "drop",
+}
 
 
 class ImageFolder(Dataset):
@@ -41,11 +46,11 @@ class ImageFolder(Dataset):
             TrialInputError: an option is unknown or of the wrong kind, or what must be read is not
                 there.
         """
-        chosen = _Options.checked(options, cls.name)
-        published = READERS[cls.name].published
-        if published is not None and not chosen.allow_partial:
+        root, allow_partial, _ = _checked(options, cls.name)
+        published = READERS[cls.name].PUBLISHED
+        if published is not None and not allow_partial:
             return _published_facts(published)
-        return _facts(cls._read(chosen), chosen)
+        return _facts(cls._read(root, allow_partial), root)
 
     @classmethod
     def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
@@ -55,55 +60,47 @@ class ImageFolder(Dataset):
             TrialInputError: an option is unknown or of the wrong kind, or something is missing or
                 not as published.
         """
-        chosen = _Options.checked(options, cls.name)
-        images = cls._read(chosen)
+        root, allow_partial, transparency = _checked(options, cls.name)
+        images = cls._read(root, allow_partial)
         roles = np.array(images.roles)
         labels = np.array(images.labels, dtype=np.int64)
         return cls(
             class_names=images.class_names,
             test_class_names={images.class_names[label] for label in labels[roles != "train"]},
             labels=labels,
-            pixels=ImageFiles.hashed(images.paths, cache_folder, chosen.transparency),
+            pixels=ImageFiles.hashed(images.paths, cache_folder, transparency),
             gallery_N=roles == "gallery" if "gallery" in images.roles else None,
         )
 
     @classmethod
-    def _read(cls, chosen: "_Options") -> ImageList:
-        layout = READERS[cls.name].layout
-        if chosen.root is None:
+    def _read(cls, root: Path | None, allow_partial: bool) -> ImageList:
+        if root is None:
+            layout = READERS[cls.name].LAYOUT
             raise layout.missing("root must be given, the folder with the data set in it")
-        root = Path(chosen.root).expanduser()
-        return read_images(cls.name, root, allow_partial=chosen.allow_partial)
+        return read_images(cls.name, root.expanduser(), allow_partial=allow_partial)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    root: str | None = None
-    allow_partial: bool = False
-    transparency: Transparency = "drop"
-
-    @classmethod
-    def checked(cls, options: Mapping[str, HyperparameterValue], dataset: str) -> "_Options":
-        """The options, or one error that has everything that is wrong with them."""
-        known = [field.name for field in fields(cls)]
-        problems = [
-            f"unknown option {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
-            for name in options
-            if name not in known
-        ]
-        root = options.get("root", "a folder")
-        if not isinstance(root, str) or not root:
-            problems.append(f"root must be the path of a folder; got {root!r}")
-        allow_partial = options.get("allow_partial", False)
-        if not isinstance(allow_partial, bool):
-            problems.append(f"allow_partial must be true or false; got {allow_partial!r}")
-        transparency, kinds = options.get("transparency", "drop"), get_args(Transparency)
-        if transparency not in kinds:
-            known_kinds = ", ".join(kinds)
-            problems.append(f"transparency must be one of {known_kinds}; got {transparency!r}")
-        if problems:
-            raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
-        return cls(**options)  # type: ignore[arg-type]
+def _checked(
+    options: Mapping[str, HyperparameterValue], dataset: str
+) -> tuple[Path | None, bool, Transparency]:
+    """The options, or one error that has everything that is wrong with them."""
+    problems = [
+        f"unknown option {name!r}{did_you_mean(name, _DEFAULTS)}; known: {', '.join(_DEFAULTS)}"
+        for name in options
+        if name not in _DEFAULTS
+    ]
+    root, allow_partial, transparency = ({**_DEFAULTS, **options}[name] for name in _DEFAULTS)
+    if "root" in options and (not isinstance(root, str) or not root):
+        problems.append(f"root must be the path of a folder; got {root!r}")
+    if not isinstance(allow_partial, bool):
+        problems.append(f"allow_partial must be true or false; got {allow_partial!r}")
+    kinds = get_args(Transparency)
+    if transparency not in kinds:
+        problems.append(f"transparency must be one of {', '.join(kinds)}; got {transparency!r}")
+    if problems:
+        raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
+    given = None if root is None else Path(str(root))
+    return given, bool(allow_partial), cast(Transparency, transparency)
 
 
 def _published_facts(published: Published) -> DatasetFacts:
@@ -118,10 +115,10 @@ def _published_facts(published: Published) -> DatasetFacts:
     )
 
 
-def _facts(images: ImageList, chosen: _Options) -> DatasetFacts:
+def _facts(images: ImageList, root: Path | None) -> DatasetFacts:
     counts = images.counts()
     num_train = counts["train"].classes
-    found = f"{_images_by_role(counts)}, found in {chosen.root}"
+    found = f"{_images_by_role(counts)}, found in {root}"
     return DatasetFacts(
         num_train_classes=num_train,
         num_test_classes=len(images.class_names) - num_train,

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from podium.trainables.datasets._feature_files import FeatureFiles, read_feature_files
+from podium.trainables.datasets._feature_files import read_feature_files
 from podium.trainables.errors import TrialInputError, unknown_name
 from podium.trainables.settings.training_settings import HyperparameterValue
 
@@ -27,33 +27,37 @@ class Features(Dataset):
     def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
         """See `Dataset.facts`. The labels are read, a tenth of a second for 100,000."""
         root = _root(options)
-        files = read_feature_files(root)
-        trained = {row.class_name for row in files.rows if row.role == "train"}
-        every = {row.class_name for row in files.rows}
+        vectors, rows = read_feature_files(root)
+        trained = {row.class_name for row in rows if row.role == "train"}
+        every = {row.class_name for row in rows}
         return DatasetFacts(
             num_train_classes=len(trained),
             num_test_classes=len(every) - len(trained),
-            num_images=len(files.rows),
-            num_train_images=sum(row.role == "train" for row in files.rows),
-            description=f"vectors of {files.vectors.num_features} features in {root}",
-            num_features=files.vectors.num_features,
+            num_images=len(rows),
+            num_train_images=sum(row.role == "train" for row in rows),
+            description=f"vectors of {vectors.num_features} features in {root}",
+            num_features=vectors.num_features,
         )
 
     @classmethod
     def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
         """See `Dataset.load`. All vectors are read once, to check and to hash them."""
         root = _root(options)
-        files = read_feature_files(root)
-        _assert_finite(files, root)
-        roles = np.array([row.role for row in files.rows])
-        class_names, labels = np.unique(
-            [row.class_name for row in files.rows], return_inverse=True
-        )
+        vectors, rows = read_feature_files(root)
+        if place := vectors.first_not_finite():
+            row, column = place
+            named = f"{rows[row].image or 'an image'} of class {rows[row].class_name!r}"
+            raise TrialInputError(
+                f"{root}: every feature must be finite; got {vectors.values_NF[row, column]} in "
+                f"row {row + 1}, column {column + 1} ({named})"
+            )
+        roles = np.array([row.role for row in rows])
+        class_names, labels = np.unique([row.class_name for row in rows], return_inverse=True)
         return cls(
             class_names=class_names.tolist(),
-            test_class_names={row.class_name for row in files.rows if row.role != "train"},
+            test_class_names={row.class_name for row in rows if row.role != "train"},
             labels=labels,
-            pixels=files.vectors,
+            pixels=vectors,
             gallery_N=roles == "gallery" if "gallery" in roles else None,
         )
 
@@ -68,15 +72,3 @@ def _root(options: Mapping[str, HyperparameterValue]) -> Path:
             f"data set features: root must be the folder of the files; got {root!r}"
         )
     return Path(root).expanduser()
-
-
-def _assert_finite(files: FeatureFiles, root: Path) -> None:
-    place = files.vectors.first_not_finite()
-    if place is not None:
-        row, column = place
-        known = files.rows[row]
-        named = f"{known.image or 'an image'} of class {known.class_name!r}"
-        raise TrialInputError(
-            f"{root}: every feature must be finite; got {files.vectors.values_NF[row, column]} in "
-            f"row {row + 1}, column {column + 1} ({named})"
-        )

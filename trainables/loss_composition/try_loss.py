@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.importable_code import failure_text
 from podium.trainables.loss_composition.batch import Batch
-from podium.trainables.loss_composition.loss_base import Criterion, LossOutput
+from podium.trainables.loss_composition.loss_base import LossOutput
 from podium.trainables.loss_composition.make_criterion import make_criterion
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import HyperparameterValue
@@ -34,7 +33,8 @@ def try_loss(loss: str, hyperparameters: Mapping[str, HyperparameterValue]) -> N
     embeddings_BD.requires_grad_()
     labels_B = torch.arange(_NUM_CLASSES).repeat_interleave(_IMAGES_OF_CLASS)
     try:
-        value = _value(criterion, embeddings_BD, labels_B)
+        output: LossOutput = criterion(Batch.of(embeddings_BD, labels_B))
+        value = output.value
         if not torch.isfinite(value):
             raise TrialInputError(
                 f"loss {loss}: on {len(labels_B)} random embeddings of {_NUM_CLASSES} classes its"
@@ -52,8 +52,3 @@ def try_loss(loss: str, hyperparameters: Mapping[str, HyperparameterValue]) -> N
             f"loss {loss} fails on a batch of embeddings {tuple(embeddings_BD.shape)} and labels"
             f" {tuple(labels_B.shape)}: {reason}"
         ) from error
-
-
-def _value(criterion: Criterion, embeddings_BD: Tensor, labels_B: Tensor) -> Tensor:
-    output: LossOutput = criterion(Batch.of(embeddings_BD, labels_B))
-    return output.value

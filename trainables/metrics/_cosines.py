@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -28,19 +27,6 @@ FEW_PAIRS = 1 / 16
 
 # Pairs of which both rows are float64 at the same time.
 _EXACT_PAIRS = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShortRows:
-    """Embeddings of length 1 in few bits.
-
-    Attributes:
-        rows_ND: bfloat16.
-        errors_N: float32, distance of each from what it was rounded from.
-    """
-
-    rows_ND: Tensor
-    errors_N: Tensor
 
 
 class SortedRows:
@@ -81,8 +67,8 @@ class SortedRows:
         return len(self.labels_N)
 
     @cached_property
-    def short(self) -> ShortRows:
-        """The embeddings of length 1, rounded to bfloat16."""
+    def short(self) -> tuple[Tensor, Tensor]:
+        """The embeddings of length 1 in bfloat16, (N, D), and how far each was rounded, (N,)."""
         rows_ND = torch.empty_like(self.unit_ND, dtype=torch.bfloat16)
         errors_N = torch.empty_like(self.labels_N, dtype=torch.float32)
 
@@ -91,7 +77,7 @@ class SortedRows:
             errors_N[rows] = torch.linalg.vector_norm(self.unit_ND[rows] - rows_ND[rows], dim=1)
 
         self._deal_rows(shorten)
-        return ShortRows(rows_ND=rows_ND, errors_N=errors_N)
+        return rows_ND, errors_N
 
     def given(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64, as long as they were given, shape (R, D)."""

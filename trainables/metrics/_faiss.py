@@ -109,9 +109,8 @@ def largest_products(queries_QD: Tensor, gallery_ND: Tensor, num: int) -> tuple[
 
 @cache
 def _faiss() -> Any:
-    with warnings.catch_warnings():
-        # Of the wrapper that SWIG makes, from Python 3.12 on.
-        warnings.simplefilter("ignore", DeprecationWarning)
+    # Of the wrapper that SWIG makes, from Python 3.12 on.
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         import faiss
     return faiss
 

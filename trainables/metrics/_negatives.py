@@ -151,17 +151,18 @@ class _Common:
         self.bfloat16 = self._in_bfloat16() if is_short else None
 
     def _in_bfloat16(self) -> _Products:
-        left, right = self.queries.short, self.gallery.short
+        left_QD, left_errors_Q = self.queries.short
+        right_ND, right_errors_N = self.gallery.short
         # Lengths are 1, so a product is off by what both factors were rounded by, as vectors. Its
         # own rounding keeps the order: thresholds are rounded alike.
-        slack_Q = self.slack + 1.01 * (left.errors_N + right.errors_N.amax())
+        slack_Q = self.slack + 1.01 * (left_errors_Q + right_errors_N.amax())
         possible_Q = (self.threshold_Q - slack_Q).bfloat16()
         # The bits of positive numbers are in their order, and the largest integer is found eight
         # times faster. Where negative products are possible, all rows are looked at.
         bits_Q = possible_Q.view(torch.int16)
         return _Products(
-            left_QD=left.rows_ND,
-            right_ND=right.rows_ND,
+            left_QD=left_QD,
+            right_ND=right_ND,
             compared_as=torch.int16,
             open_Q=bits_Q.masked_fill(possible_Q <= 0.0, torch.iinfo(torch.int16).min),
             possible_Q=possible_Q.float(),

@@ -1,7 +1,5 @@
 """NMI and F1: how well clusters of embeddings agree with the classes. N = images."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor
@@ -13,22 +11,12 @@ from podium.trainables.trial_reports import Score
 _Counts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """Of two partitions of the same images, 0 to 1.
+def agreement(labels_N: _Counts, clusters_N: _Counts) -> tuple[float, float]:
+    """NMI and F1 of classes and clusters, from the counts of their table; absent cells not made.
 
-    Attributes:
-        nmi: normalised mutual information, 2 I / (H + H): the arithmetic mean, as scikit-learn.
-        f1: F1 over pairs of images: found if both share a cluster, right if both share a class.
-            0 where no pair shares either.
-    """
-
-    nmi: float
-    f1: float
-
-
-def agreement(labels_N: _Counts, clusters_N: _Counts) -> Agreement:
-    """Compare classes and clusters, from the counts of their table; absent cells are not made.
+    NMI is the normalised mutual information, 2 I / (H + H): the arithmetic mean, as scikit-learn.
+    F1 is over pairs of images: found if both share a cluster, right if both share a class. It is
+    0 where no pair shares either.
 
     Source: Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding; F1 is
     2 P R / (P + R) = 2 TP / (pairs within clusters + pairs within classes).
@@ -42,11 +30,9 @@ def agreement(labels_N: _Counts, clusters_N: _Counts) -> Agreement:
     information = float((joint / num_images * np.log(joint / independent)).sum())
     entropies = _entropy(class_sizes) + _entropy(sizes)
     pairs = _pairs(class_sizes) + _pairs(sizes)
-    return Agreement(
-        # Two partitions of one part each are the same partition.
-        nmi=min(max(2.0 * information / entropies, 0.0), 1.0) if entropies else 1.0,
-        f1=2 * _pairs(joint) / pairs if pairs else 0.0,
-    )
+    # Two partitions of one part each are the same partition.
+    nmi = min(max(2.0 * information / entropies, 0.0), 1.0) if entropies else 1.0
+    return nmi, 2 * _pairs(joint) / pairs if pairs else 0.0
 
 
 def clustering_scores(embeddings_ND: Tensor, labels_N: Tensor, *, role: str) -> tuple[Score, ...]:
@@ -66,11 +52,11 @@ def clustering_scores(embeddings_ND: Tensor, labels_N: Tensor, *, role: str) -> 
     check_finite(embeddings_ND)
     labels = labels_N.cpu().numpy()
     clusters_N = k_means(unit_float32(embeddings_ND), len(np.unique(labels)))
-    found = agreement(labels, clusters_N.cpu().numpy())
+    values = agreement(labels, clusters_N.cpu().numpy())
     num_images = len(labels)
     return tuple(
         Score(role=role, metric=metric, value=value, queries=num_images, gallery=num_images)
-        for metric, value in (("nmi", found.nmi), ("f1", found.f1))
+        for metric, value in zip(("nmi", "f1"), values, strict=True)
     )
 
 

@@ -4,8 +4,6 @@ N = images, each a query against all others, Q = a chunk of the queries, K = nei
 D = embedding dimension.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -22,25 +20,9 @@ _CHUNK_QUERIES = 256
 _TIE = 1e-12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRanking:
-    """Label distances of each query's neighbours, for every number of neighbours up to K.
-
-    Attributes:
-        found_NK: label distances of the K nearest by embedding, the nearest first.
-        ideal_NK: the K smallest label distances, ascending.
-    """
-
-    found_NK: Tensor
-    ideal_NK: Tensor
-
-    def __len__(self) -> int:
-        return len(self.found_NK)
-
-
 def label_ranking(
     embeddings_ND: Tensor, labels: LabelDistances, num_neighbours: int, *, by_direction: bool
-) -> LabelRanking:
+) -> tuple[Tensor, Tensor]:
     """Rank all other images for every image; itself is left out by its index.
 
     Distances are computed in float64. Ties count against the query: of images at the same distance
@@ -54,7 +36,8 @@ def label_ranking(
             nearness of the embeddings as they are.
 
     Returns:
-        float64 tensors on the CPU.
+        (found_NK, ideal_NK), float64 on the CPU: label distances of each query's K nearest by
+        embedding, the nearest first; and its K smallest label distances, ascending.
 
     Raises:
         ValueError: an embedding is not finite, or there are fewer than two images.
@@ -81,7 +64,7 @@ def label_ranking(
             labels_QN.scatter_(1, own_Q[:, None], torch.inf)
             found.append(_labels_of_nearest(squared_QN, labels_QN, num_found))
             ideal.append(labels_QN.topk(num_found, largest=False).values)
-    return LabelRanking(found_NK=torch.cat(found).cpu(), ideal_NK=torch.cat(ideal).cpu())
+    return torch.cat(found).cpu(), torch.cat(ideal).cpu()
 
 
 def _scaled(embeddings_ND: Tensor) -> Tensor:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from podium.trainables.metrics.label_ranking import LabelRanking
 from podium.trainables.trial_reports import Score
 
+Ranking = tuple[Tensor, Tensor]
+"""What `trainables.metrics.label_ranking.label_ranking` returns."""
 
-def ndcg_scores(ranking: LabelRanking, ks: Sequence[int], *, role: str) -> tuple[Score, ...]:
+
+def ndcg_scores(ranking: Ranking, ks: Sequence[int], *, role: str) -> tuple[Score, ...]:
     """Mean over queries of DCG@k / ideal DCG@k; 1 where images come in the order of their labels.
 
     DCG@k = sum over ranks i = 1..k of 2^r_i / log2(i + 1), with the relevance r = -log2(1 + y) of
@@ -24,13 +26,13 @@ def ndcg_scores(ranking: LabelRanking, ks: Sequence[int], *, role: str) -> tuple
         ks: each at least 1; beyond the number of other images all of them count.
         role: ``val`` or ``test``, copied to the scores.
     """
-    found_NK, ideal_NK = _discounted_gains(ranking.found_NK), _discounted_gains(ranking.ideal_NK)
+    found_NK, ideal_NK = map(_discounted_gains, ranking)
     values = [(k, found_NK[:, :k].sum(1) / ideal_NK[:, :k].sum(1)) for k in ks]
     return _scores("ndcg", values, role)
 
 
 def mean_label_distance_scores(
-    ranking: LabelRanking, ks: Sequence[int], *, role: str
+    ranking: Ranking, ks: Sequence[int], *, role: str
 ) -> tuple[Score, ...]:
     """Mean over queries of the mean label distance to the ``k`` nearest images; small is good.
 
@@ -42,7 +44,7 @@ def mean_label_distance_scores(
         ks: each at least 1; beyond the number of other images all of them count.
         role: ``val`` or ``test``, copied to the scores.
     """
-    values = [(k, ranking.found_NK[:, :k].mean(1)) for k in ks]
+    values = [(k, ranking[0][:, :k].mean(1)) for k in ks]
     return _scores("mean_label_distance", values, role)
 
 

@@ -51,55 +51,42 @@ def neighbours(
         ValueError: an embedding is not finite.
     """
     check_finite(embeddings_ND)
-    queries_Q = torch.as_tensor(query_indices, dtype=torch.int64, device=embeddings_ND.device)
+    device = embeddings_ND.device
+    gallery_G = torch.arange(len(embeddings_ND), device=device)
+    if is_gallery_N is not None:
+        gallery_G = gallery_G[is_gallery_N.to(device)]
+    queries_Q = torch.as_tensor(query_indices, dtype=torch.int64, device=device)
+    num_others = len(gallery_G) - int(torch.isin(queries_Q, gallery_G).any())
     with full_precision():
-        search = _Search(embeddings_ND, is_gallery_N, by_direction=by_direction)
-        return search.nearest(queries_Q, search.num_others(queries_Q, num_neighbours))
+        ordered = [
+            _ordered(embeddings_ND, query, gallery_G, by_direction=by_direction)
+            for query in queries_Q
+        ]
+        places_QK = torch.stack(ordered)[:, : min(num_neighbours, num_others)]
+        points_ND = unit_float32(embeddings_ND) if by_direction else embeddings_ND.float()
+        gallery_GD = points_ND if is_gallery_N is None else points_ND[gallery_G]
+        if by_direction:
+            similarities_QG = points_ND[queries_Q] @ gallery_GD.T
+        else:
+            # Of differences: the product loses the digits of small distances of long vectors.
+            similarities_QG = -torch.cdist(
+                points_ND[queries_Q], gallery_GD, compute_mode="donot_use_mm_for_euclid_dist"
+            )
+        return gallery_G[places_QK].cpu(), similarities_QG.gather(1, places_QK).cpu()
 
 
-class _Search:
-    """A gallery and its embeddings."""
-
-    def __init__(
-        self, embeddings_ND: Tensor, is_gallery_N: Tensor | None, *, by_direction: bool
-    ) -> None:
-        self._embeddings_ND = embeddings_ND
-        self._by_direction = by_direction
-        self._points_ND = unit_float32(embeddings_ND) if by_direction else embeddings_ND.float()
-        self._gallery_G = torch.arange(len(embeddings_ND), device=embeddings_ND.device)
-        if is_gallery_N is not None:
-            self._gallery_G = self._gallery_G[is_gallery_N.to(embeddings_ND.device)]
-
-    def num_others(self, queries_Q: Tensor, wanted: int) -> int:
-        """``wanted``, or how many images every query has at least."""
-        has_own = bool(torch.isin(queries_Q, self._gallery_G).any())
-        return min(wanted, len(self._gallery_G) - int(has_own))
-
-    def nearest(self, queries_Q: Tensor, num: int) -> tuple[Tensor, Tensor]:
-        """As `neighbours`: ordered in float64, similarities are those of float32."""
-        places_QK = torch.stack([self._ordered(query)[:num] for query in queries_Q])
-        similarities_QK = self._similarities(queries_Q).gather(1, places_QK)
-        return self._gallery_G[places_QK].cpu(), similarities_QK.cpu()
-
-    def _similarities(self, queries_Q: Tensor) -> Tensor:
-        queries_QD, gallery_GD = self._points_ND[queries_Q], self._points_ND
-        if len(self._gallery_G) < len(gallery_GD):
-            gallery_GD = gallery_GD[self._gallery_G]
-        if self._by_direction:
-            return queries_QD @ gallery_GD.T
-        # Of differences, since the product loses the digits of small distances of long vectors.
-        return -torch.cdist(queries_QD, gallery_GD, compute_mode="donot_use_mm_for_euclid_dist")
-
-    def _ordered(self, query: Tensor) -> Tensor:
-        """Positions in the gallery by float64 similarity; the query itself last."""
-        own_1D = self._embeddings_ND[query, None]
-        exact = []
-        for part in torch.split(self._gallery_G, _EXACT_ROWS):
-            others_LD = self._embeddings_ND[part]
-            if self._by_direction:
-                exact.append((unit_float64(own_1D) * unit_float64(others_LD)).sum(1))
-            else:
-                exact.append((own_1D.double() - others_LD.double()).square().sum(1).sqrt().neg())
-        exact_G = torch.cat(exact).round_(decimals=_TIE_DECIMALS)
-        exact_G[self._gallery_G == query] = -torch.inf
-        return exact_G.argsort(descending=True, stable=True)
+def _ordered(
+    embeddings_ND: Tensor, query: Tensor, gallery_G: Tensor, *, by_direction: bool
+) -> Tensor:
+    """Positions in the gallery by float64 similarity; the query itself last."""
+    own_1D = embeddings_ND[query, None]
+    exact = []
+    for part in torch.split(gallery_G, _EXACT_ROWS):
+        others_LD = embeddings_ND[part]
+        if by_direction:
+            exact.append((unit_float64(own_1D) * unit_float64(others_LD)).sum(1))
+        else:
+            exact.append((own_1D.double() - others_LD.double()).square().sum(1).sqrt().neg())
+    exact_G = torch.cat(exact).round_(decimals=_TIE_DECIMALS)
+    exact_G[gallery_G == query] = -torch.inf
+    return exact_G.argsort(descending=True, stable=True)

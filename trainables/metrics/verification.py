@@ -7,7 +7,7 @@ N = images, F = folds, L = levels of the score, T = thresholds.
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -34,16 +34,6 @@ _LEAST_FALSE_ACCEPTS = 10
 
 _Floats = npt.NDArray[np.float64]
 _Counts = npt.NDArray[np.int64]
-
-
-class _Value(NamedTuple):
-    """A score and the pairs that it is of."""
-
-    metric: str
-    value: float
-    counts: PairCounts
-    k: int | None = None
-    hits: int | None = None
 
 
 def verification_scores(
@@ -91,37 +81,20 @@ def verification_scores(
         ValueError: an embedding is not finite, or the pairs are of one kind only.
     """
     check_finite(embeddings_ND)
-    in_folds: PairCounts | None
+    in_folds: PairCounts | None = None
     if pairs is not None:
         counts = in_folds = count_given_pairs(embeddings_ND, pairs)
     else:
         counts = count_all_pairs(embeddings_ND, labels_N, None, num_steps=_STEPS)
-        in_folds = _count_in_folds(embeddings_ND, labels_N)
+        if (folds_N := deal_classes(labels_N)) is not None:
+            in_folds = count_all_pairs(embeddings_ND, labels_N, folds_N, num_steps=_STEPS_OF_FOLDS)
     num_same, num_different = int(counts.same_FL.sum()), int(counts.different_FL.sum())
     if not num_same or not num_different:
         raise ValueError(
             "verification needs pairs of one class and of two, but role "
             f"{role!r} has {num_same} and {num_different}"
         )
-    return tuple(
-        Score(
-            role=role,
-            metric=it.metric,
-            k=it.k,
-            value=it.value,
-            hits=it.hits,
-            queries=int(it.counts.same_FL.sum()),
-            gallery=int(it.counts.different_FL.sum()),
-        )
-        for it in _scores(counts, in_folds)
-    )
-
-
-def _count_in_folds(embeddings_ND: Tensor, labels_N: Tensor) -> PairCounts | None:
-    folds_N = deal_classes(labels_N)
-    if folds_N is None:
-        return None
-    return count_all_pairs(embeddings_ND, labels_N, folds_N, num_steps=_STEPS_OF_FOLDS)
+    return tuple(_scores(counts, in_folds, role))
 
 
 def deal_classes(labels_N: Tensor) -> Tensor | None:
@@ -172,16 +145,18 @@ def _accuracy_of(fold: int, counts: PairCounts) -> float:
     return float(accepted + rejected) / 2
 
 
-def _scores(counts: PairCounts, in_folds: PairCounts | None) -> Iterator[_Value]:
+def _scores(counts: PairCounts, in_folds: PairCounts | None, role: str) -> Iterator[Score]:
     if in_folds:
+        of_folds = partial(_score, in_folds, role)
         accuracies_F = fold_accuracies(in_folds)
-        yield _Value("verification_accuracy", float(accuracies_F.mean()), in_folds)
+        yield of_folds("verification_accuracy", float(accuracies_F.mean()))
         error = accuracies_F.std(ddof=1) / math.sqrt(len(accuracies_F))
-        yield _Value("verification_accuracy_se", float(error), in_folds)
+        yield of_folds("verification_accuracy_se", float(error))
+    of_pairs = partial(_score, counts, role)
     same_L, different_L = counts.same_FL.sum(0), counts.different_FL.sum(0)
     tars_T, fars_T = _rates(same_L), _rates(different_L)
-    yield _Value("eer", _equal_error_rate(fars_T, tars_T), counts)
-    yield _Value("verification_auc", float(np.trapezoid(tars_T, fars_T)), counts)
+    yield of_pairs("eer", _equal_error_rate(fars_T, tars_T))
+    yield of_pairs("verification_auc", float(np.trapezoid(tars_T, fars_T)))
     false_accepts_T, accepts_T = (np.append(0, of_L.cumsum()) for of_L in (different_L, same_L))
     num_same, num_different = int(same_L.sum()), int(different_L.sum())
     for k in _KS:
@@ -189,7 +164,22 @@ def _scores(counts: PairCounts, in_folds: PairCounts | None) -> Iterator[_Value]
         if allowed >= _LEAST_FALSE_ACCEPTS:
             lowest = int(np.searchsorted(false_accepts_T, allowed, side="right")) - 1
             hits = int(accepts_T[lowest])
-            yield _Value("tar_at_far", hits / num_same, counts, k, hits)
+            yield of_pairs("tar_at_far", hits / num_same, k=k, hits=hits)
+
+
+def _score(
+    counts: PairCounts,
+    role: str,
+    metric: str,
+    value: float,
+    *,
+    k: int | None = None,
+    hits: int | None = None,
+) -> Score:
+    queries, gallery = int(counts.same_FL.sum()), int(counts.different_FL.sum())
+    return Score(
+        role=role, metric=metric, k=k, value=value, hits=hits, queries=queries, gallery=gallery
+    )
 
 
 def _rates(counts_L: _Counts) -> _Floats:

@@ -5,7 +5,6 @@ P = members, N = images, B = batch, F = features, D = embedding dimension, S = s
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -32,7 +31,7 @@ from podium.trainables.population.stacked_step import (
 )
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.population_agreement import real_names
-from podium.trainables.settings.training_settings import ClippingSettings, OptimiserSettings
+from podium.trainables.settings.training_settings import OptimiserSettings
 from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
 from podium.trainables.training_loop.training_batches import TrainingBatches
 from podium.trainables.trial.fold_data import FoldData
@@ -40,14 +39,6 @@ from podium.trainables.trial.setup import TrialSetup
 from podium.trainables.trial_reports import EpochReport, Score
 
 MemberReport = EpochReport | Diverged | Collapsed
-
-
-@dataclass(frozen=True, slots=True)
-class _BoundStep:
-    """A step of the present members, and the rates at which it moves them."""
-
-    rates: StepRates
-    step: Step
 
 
 class PopulationFold:
@@ -109,10 +100,13 @@ class PopulationFold:
                 if name not in self._reals
             },
             optimiser=first.training.optimiser,
-            clipped=_clipped([setup.training for setup in setups]),
+            clipped=first.training.clipped
+            if any(setup.training.clip_value for setup in setups)
+            else NOTHING,
             is_normalised=first.training.l2,
         )
-        self._bound: _BoundStep | None = None
+        # A step of the present members, and the rates at which it moves them.
+        self._bound: tuple[StepRates, Step] | None = None
 
     def _of_members(self, values: Sequence[float], dtype: torch.dtype = torch.float32) -> Tensor:
         return torch.tensor(values, dtype=dtype, device=self._device)
@@ -202,12 +196,12 @@ class PopulationFold:
 
     def _step_at(self, rates: StepRates) -> Step:
         """A step at these rates, of the members that are left; the one before while it serves."""
-        if self._bound is None or self._bound.rates != rates:
+        if self._bound is None or self._bound[0] != rates:
             state = (self._layer, self._own, self._reals, self._clip_P)
             step: Step = partial(self._step, *state, rates)
             on_gpu = self._device.type == "cuda"
-            self._bound = _BoundStep(rates, CapturedStep(step) if on_gpu else step)
-        return self._bound.step
+            self._bound = rates, CapturedStep(step) if on_gpu else step
+        return self._bound[1]
 
     def _scores(self, values_S3: Tensor, epoch: int) -> tuple[Score, ...] | Diverged:
         losses_S, active_S, norms_S = values_S3.unbind(1)
@@ -226,12 +220,12 @@ class PopulationFold:
     def _rates(self, epoch: int) -> StepRates:
         recipes = [setup.training for setup in self._setups]
         by_group = [learning_rates(recipe, epoch) for recipe in recipes]
-        return StepRates(
-            embedding=[
+        return (
+            [
                 _rates(of[EMBEDDING], recipe.weight_decay, recipe)
                 for of, recipe in zip(by_group, recipes, strict=True)
             ],
-            loss=[
+            [
                 _rates(of[LOSS], recipe.proxy_weight_decay, recipe)
                 for of, recipe in zip(by_group, recipes, strict=True)
             ],
@@ -304,7 +298,3 @@ def _rates(learning_rate: float, decay: float, recipe: OptimiserSettings) -> Rat
         momentum=recipe.momentum,
         epsilon=recipe.adam_epsilon,
     )
-
-
-def _clipped(recipes: Sequence[ClippingSettings]) -> str:
-    return recipes[0].clipped if any(recipe.clip_value for recipe in recipes) else NOTHING

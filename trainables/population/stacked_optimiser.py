@@ -70,17 +70,6 @@ class Rates:
     epsilon: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """What one member trains of a group: views of the tensors of all, which torch changes."""
-
-    values: list[Tensor]
-    gradients: list[Tensor]
-    first: list[Tensor]
-    second: list[Tensor]
-    steps: list[Tensor]
-
-
 def update(
     optimiser: str,
     group: Mapping[str, Trained],
@@ -99,8 +88,8 @@ def update(
         return
     move = _MOVES[optimiser]
     by_tensor = [_views(trained, gradients[name]) for name, trained in group.items()]
-    members = [_Member(*map(list, zip(*one, strict=True))) for one in zip(*by_tensor, strict=True)]
-    moves = [partial(move, *one) for one in zip(members, rates, strict=True)]
+    members = [map(list, zip(*one, strict=True)) for one in zip(*by_tensor, strict=True)]
+    moves = [partial(move, own, *views) for own, views in zip(rates, members, strict=True)]
     _side_by_side(moves, next(iter(gradients.values())).device)
 
 
@@ -127,20 +116,18 @@ def _streams(device: torch.device) -> tuple[torch.cuda.Stream, ...]:
 
 
 def _views(trained: Trained, gradient: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """By member, in the order of `_Member`."""
+    """By member, which torch changes: value, gradient, both moments, number of steps."""
     dense = gradient.contiguous()  # kernels read memory in order, whatever the strides
     stacks = (trained.value, dense, trained.first, trained.second, trained.steps_P)
     return zip(*(stack.unbind() for stack in stacks), strict=True)
 
 
-def _adamw(member: _Member, rates: Rates, function: Callable[..., None] = adamw) -> None:
+def _adamw(rates: Rates, *views: list[Tensor], function: Callable[..., None] = adamw) -> None:
+    *state, steps = views
     function(
-        member.values,
-        member.gradients,
-        member.first,
-        member.second,
+        *state,
         [],
-        member.steps,
+        steps,
         fused=True,
         amsgrad=False,
         beta1=_BETA_1,
@@ -152,14 +139,15 @@ def _adamw(member: _Member, rates: Rates, function: Callable[..., None] = adamw)
     )
 
 
-def _rmsprop(member: _Member, rates: Rates) -> None:
+def _rmsprop(rates: Rates, *views: list[Tensor]) -> None:
+    values, gradients, first, second, steps = views
     rmsprop(
-        member.values,
-        member.gradients,
-        member.second,
+        values,
+        gradients,
+        second,
         [],
-        member.first,
-        member.steps,
+        first,
+        steps,
         foreach=True,
         lr=rates.learning_rate,
         alpha=_RMSPROP_DECAY,
@@ -170,11 +158,12 @@ def _rmsprop(member: _Member, rates: Rates) -> None:
     )
 
 
-def _sgd(member: _Member, rates: Rates) -> None:
+def _sgd(rates: Rates, *views: list[Tensor]) -> None:
+    values, gradients, first, *_ = views
     sgd(
-        member.values,
-        member.gradients,
-        [*member.first],  # torch may put buffers into it
+        values,
+        gradients,
+        [*first],  # torch may put buffers into it
         fused=True,
         weight_decay=rates.decay,
         momentum=rates.momentum,
@@ -185,7 +174,7 @@ def _sgd(member: _Member, rates: Rates) -> None:
     )
 
 
-_MOVES: dict[str, Callable[[_Member, Rates], None]] = {
+_MOVES: dict[str, Callable[..., None]] = {
     "adamw": _adamw,
     "adam": partial(_adamw, function=adam),
     "rmsprop": _rmsprop,

@@ -26,18 +26,8 @@ NOTHING = "nothing"
 
 Tensors = Mapping[str, Tensor]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRates:
-    """Rates of both groups of parameters in one epoch, by member.
-
-    Attributes:
-        embedding: of the embedding layer.
-        loss: of what the loss trains.
-    """
-
-    embedding: Sequence[Rates]
-    loss: Sequence[Rates]
+# Of each member in one epoch: the rates of the embedding layer, and those of what the loss trains.
+StepRates = tuple[Sequence[Rates], Sequence[Rates]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +83,8 @@ class StackedStep:
         }
         norm_P = _norms((*of_layer.values(), *of_loss.values()))
         for group, gradients, of_group, clipped in (
-            (layer, of_layer, rates.embedding, ("all", "network")),
-            (own, of_loss, rates.loss, ("all", "loss")),
+            (layer, of_layer, rates[0], ("all", "network")),
+            (own, of_loss, rates[1], ("all", "loss")),
         ):
             update(
                 self.optimiser,

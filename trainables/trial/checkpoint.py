@@ -10,54 +10,39 @@ import hashlib
 import io
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from podium.trainables.errors import CheckpointError
 from podium.trainables.trial_reports import (
-    EpochReport,
-    TestReport,
+    Report,
     reports_from_json,
     reports_to_json,
 )
 
+FoldState = dict[str, Any]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
-    """How far a trial has come.
 
-    Attributes:
+def encode(identity: str, reports: Sequence[Report], fold_state: FoldState | None) -> bytes:
+    """How far a trial has come, as the bytes that `decode` reads.
+
+    Args:
         identity: hash of the trial (`trainables.trial.setup.TrialSetup.identity`).
         reports: all reports so far, in order.
         fold_state: state of the fold that was last reported on; None if that fold is finished.
     """
-
-    identity: str
-    reports: Sequence[EpochReport | TestReport]
-    fold_state: dict[str, Any] | None
-
-
-def encode(checkpoint: Checkpoint) -> bytes:
-    """The bytes that `decode` reads."""
+    values = (identity, reports_to_json(reports), fold_state)
     buffer = io.BytesIO()
-    torch.save(
-        {
-            "identity": checkpoint.identity,
-            "reports": reports_to_json(checkpoint.reports),
-            "fold_state": checkpoint.fold_state,
-        },
-        buffer,
-    )
+    torch.save(dict(zip(_KEYS, values, strict=True)), buffer)
     return add_checksum(buffer.getvalue())
 
 
-_KEYS = {"identity", "reports", "fold_state"}
+_KEYS = ("identity", "reports", "fold_state")
 
 
-def decode(content: bytes, identity: str) -> Checkpoint:
-    """What `encode` was given; tensors are on the CPU.
+def decode(content: bytes, identity: str) -> tuple[tuple[Report, ...], FoldState | None]:
+    """Reports and state of the fold that `encode` was given; tensors are on the CPU.
 
     Args:
         content: bytes of the file.
@@ -75,18 +60,14 @@ def decode(content: bytes, identity: str) -> Checkpoint:
         ) from error
     except (RuntimeError, EOFError) as error:
         raise CheckpointError(f"the checkpoint is not an archive of torch: {error}") from error
-    if not isinstance(values, dict) or values.keys() != _KEYS:
+    if not isinstance(values, dict) or values.keys() != set(_KEYS):
         raise CheckpointError(f"a checkpoint holds {', '.join(sorted(_KEYS))}; this holds others")
     if values["identity"] != identity:
         raise CheckpointError(
             f"the checkpoint is of another trial or of other data: it holds {values['identity']}, "
             f"this trial is {identity}"
         )
-    return Checkpoint(
-        identity=identity,
-        reports=reports_from_json(values["reports"]),
-        fold_state=values["fold_state"],
-    )
+    return reports_from_json(values["reports"]), values["fold_state"]
 
 
 _MARKER = b"podium checkpoint 1\n"

@@ -21,21 +21,6 @@ from podium.trainables.trial_reports import TestReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestEpoch:
-    """What was learned until the selected epoch.
-
-    Attributes:
-        weights: weights of the network by name.
-        loss_parameters: trained parameters of the loss, such as proxies; empty for most.
-        train_classes: names, in the order of the rows of proxies.
-    """
-
-    weights: Mapping[str, Tensor]
-    loss_parameters: Mapping[str, Tensor]
-    train_classes: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FoldArtifacts:
     """Both files of a fold, not written yet; their ``origin`` is for the caller to fill in."""
 
@@ -45,22 +30,26 @@ class FoldArtifacts:
 
 def fold_artifacts(
     setup: TrialSetup,
-    best: BestEpoch,
     report: TestReport,
     test: LabelledImages,
     embeddings_ND: Tensor,
     *,
     by_direction: bool,
+    weights: Mapping[str, Tensor],
+    loss_parameters: Mapping[str, Tensor],
+    train_classes: Sequence[str],
 ) -> FoldArtifacts:
     """What there is to keep of a fold.
 
     Args:
         setup: the trial.
-        best: weights and loss parameters of the epoch that was tested.
         report: report of the test.
         test: the test images.
         embeddings_ND: embeddings of the images of ``test``.
         by_direction: whether only the directions of embeddings mean something.
+        weights: weights of the network at the epoch that was tested, by name.
+        loss_parameters: trained parameters of the loss, such as proxies; empty for most.
+        train_classes: names, in the order of the rows of proxies.
     """
     dataset = setup.dataset
     model = ModelFile(
@@ -75,13 +64,13 @@ def fold_artifacts(
             "fingerprint": dataset.fingerprint,
             "test_hash": dataset.test_hash,
         },
-        train_classes=tuple(best.train_classes),
+        train_classes=tuple(train_classes),
         test_classes=tuple(dataset.class_names[label] for label in dataset.test_classes),
         scores=tuple(
             {"metric": score.metric, "k": score.k, "value": score.value} for score in report.scores
         ),
-        weights=best.weights,
-        loss_parameters=best.loss_parameters,
+        weights=weights,
+        loss_parameters=loss_parameters,
         origin={},
     )
     return FoldArtifacts(

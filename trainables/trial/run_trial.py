@@ -8,7 +8,7 @@ from time import perf_counter
 from podium.trainables.device import reset_peak_memory, trial_device
 from podium.trainables.errors import Collapsed, Diverged
 from podium.trainables.settings.trial_settings import TrialSettings
-from podium.trainables.trial.checkpoint import Checkpoint, decode, encode
+from podium.trainables.trial.checkpoint import decode, encode
 from podium.trainables.trial.fold_artifacts import FoldArtifacts
 from podium.trainables.trial.fold_run import FoldRun, epochs_of
 from podium.trainables.trial.setup import set_up
@@ -64,10 +64,9 @@ def run_trial(
     device = trial_device()
     reset_peak_memory(device)
     identity = setup.identity
-    past = decode(resume, identity) if resume is not None else None
-    reports = list(past.reports) if past else []
-    state = past.fold_state if past else None
-    yield from tuple(reports)
+    past, state = decode(resume, identity) if resume is not None else ((), None)
+    reports = list(past)
+    yield from past
 
     num_steps = len(epochs_of(setup)) + settings.evaluate_test
     for fold in settings.folds:
@@ -86,9 +85,7 @@ def run_trial(
             report = step()
             reports.append(report)
             if save is not None and is_save_due():
-                fold_state = run.state_dict() if number < num_steps else None
-                checkpoint = Checkpoint(identity=identity, reports=reports, fold_state=fold_state)
-                save(encode(checkpoint))
+                save(encode(identity, reports, run.state_dict() if number < num_steps else None))
             yield report
 
 

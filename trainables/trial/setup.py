@@ -158,7 +158,12 @@ def _check(settings: TrialSettings) -> None:
             ("embedding_dim", dim_rule, dim, has_dim),
             ("num_threads", "at least 1", settings.num_threads, settings.num_threads >= 1),
             ("ks", "one or more K >= 1", settings.ks, settings.ks and min(settings.ks) >= 1),
-            ("folds", "different, at least one", settings.folds, _are_different(settings.folds)),
+            (
+                "folds",
+                "different, at least one",
+                settings.folds,
+                len(set(settings.folds)) == len(settings.folds) > 0,
+            ),
             (
                 "test_scores",
                 f"one of {', '.join(get_args(TestScores))}",
@@ -181,10 +186,6 @@ def _check_stop(stop_epoch: int | None, epochs: int) -> None:
         else ("null where nothing is trained")
     )
     raise TrialInputError(f"stop_epoch must be {rule}; got {stop_epoch}")
-
-
-def _are_different(folds: tuple[int, ...]) -> bool:
-    return 0 < len(folds) == len(set(folds))
 
 
 def _is_trained(loss: str, epochs: int) -> bool:

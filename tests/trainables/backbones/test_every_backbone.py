@@ -14,8 +14,7 @@ from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.trainables.backbone_names import backbones
 
 NUM_INPUTS = 48
-NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-DEVICES = ["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, NO_GPU])]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 # Two patches a side for the transformers, a map of 2 x 2 or more for the others.

@@ -11,7 +11,7 @@ from podium.trainables.batch_samplers.hard_neighbours import HardNeighbours
 from podium.trainables.batch_samplers.label_neighbours import LabelNeighbours
 from podium.trainables.batch_samplers.random import Random
 from podium.trainables.dataset_interface.batch_sampler import Deck
-from podium.trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
+from podium.trainables.dataset_interface.label_distances import VectorDistances
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import load, names
 
@@ -121,13 +121,6 @@ def test_an_epoch_follows_from_seed_and_number_alone(name):
     assert drawn(5, 1) != drawn(5, 2) != drawn(6, 2)
 
 
-@pytest.mark.parametrize("name", names("batch_samplers"))
-def test_batches_are_whole_numbers_that_torch_can_index_with(name):
-    labels = np.repeat([7, 9], 20)
-    sampler = made(name, labels, batch_size=8, samples_per_class=2, seed=0)
-    assert {batch.dtype for batch in epoch_of(sampler, 1, labels)} == {np.dtype(np.int64)}
-
-
 @given(st.integers(1, 20), st.data())
 def test_no_card_comes_again_before_all_others_have_come(size, data):
     deck = Deck(range(size), np.random.default_rng(0))
@@ -165,11 +158,6 @@ def test_what_cannot_be_balanced_is_refused(labels, batch_size, samples_per_clas
             sampler(np.array(labels), batch_size, samples_per_class, 0)
 
 
-def test_a_random_batch_of_one_is_refused():
-    with pytest.raises(TrialInputError, match="batch_size must be at least 2; got 1"):
-        Random(np.zeros(4, np.int64), 1, 4, 0)
-
-
 @given(st.integers(7, 60), st.integers(7, 80), st.integers(0, 2**32))
 def test_a_batch_around_an_anchor_begins_with_it_and_its_label_neighbours(num, size, seed):
     places = np.random.default_rng(seed).random((num, 2))
@@ -182,12 +170,6 @@ def test_a_batch_around_an_anchor_begins_with_it_and_its_label_neighbours(num, s
         assert len(batch) == len(set(batch.tolist())) == min(size, num)
         apart = np.linalg.norm(places - places[batch[0]], axis=1)
         assert batch[:6].tolist() == apart.argsort()[:6].tolist()
-
-
-def test_an_image_is_no_neighbour_of_itself_where_labels_coincide():
-    same = MatrixDistances(np.zeros((9, 9)))
-    sampler = LabelNeighbours(np.zeros(9, np.int64), 7, 4, 0, label_distances=same)
-    assert all(len(set(batch.tolist())) == 7 for batch in sampler.epoch(1))
 
 
 def test_of_images_tied_for_fifth_nearest_the_first_of_the_data_are_chosen():

@@ -9,7 +9,7 @@ from torchvision.transforms import functional as vision
 
 from podium.trainables.batches.cpu_batches import HostBatches
 from podium.trainables.batches.image_batches import EVALUATION_CHUNK, evaluation_chunk
-from podium.trainables.batches.random_crops import crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import are_flipped, crop_boxes, draw_crops
 from podium.trainables.reproducibility import reproducible
 from tests.trainables.small_photographs import Photographs
 
@@ -49,9 +49,9 @@ def test_each_image_of_a_batch_is_torchvisions_resized_crop_of_its_box(photograp
         draws = draw_crops(len(positions), generator)
         for place, index in enumerate(ROLE[positions]):
             image = photographs.image(index)
-            (box,) = crop_boxes(draws.part(slice(place, place + 1)), np.array([SIZES[index]]), 0.2)
+            (box,) = crop_boxes(draws[place : place + 1], np.array([SIZES[index]]), 0.2)
             expected = vision.resized_crop(Image.fromarray(image), *box.tolist(), [32, 32])
-            if draws.is_flipped_B[place]:
+            if are_flipped(draws)[place]:
                 expected = vision.hflip(expected)
             levels = images[place].permute(1, 2, 0).int() - torch.from_numpy(np.array(expected))
             assert levels.abs().max() <= 1

@@ -56,7 +56,6 @@ def test_what_is_done_to_a_batch_leaves_the_file_as_it_is(tmp_path):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("share", [0.25, 0.0])
 def test_where_the_rows_lie_changes_no_number(monkeypatch, share):
     monkeypatch.setattr(podium.trainables.batches.feature_batches, "_MAX_SHARE", share)

@@ -128,16 +128,6 @@ def test_a_refusal_names_roles_and_classes():
     )
 
 
-def test_images_are_handed_on_as_they_came():
-    found = images([(0, 1), (1, 2)])
-    assert LeakageGuard(Squares(), tests_in_validation=False).admit("training", found) is found
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda it: it.kind)
-def test_an_honest_trial_passes(cache_folder, protocol):
-    assert list(run_trial(tiny_trial(cache_folder, protocol=protocol, epochs=1)))
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda it: it.kind)
 def test_an_image_that_becomes_a_test_image_after_it_was_trained_on_is_noticed(
     cache_folder, protocol

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from podium.trainables.batches.cpu_batches import Job, prefetched
+from podium.trainables.batches.cpu_batches import prefetched
 
 
 def ours():
@@ -17,9 +17,7 @@ def squares(count, *, parts=3, pause_s=0.0, taken=None):
         if taken is not None:
             taken.append(number)
         result = [None] * parts
-        yield Job(
-            result, [partial(fill, result, place, number, pause_s) for place in range(parts)]
-        )
+        yield result, [partial(fill, result, place, number, pause_s) for place in range(parts)]
 
 
 def fill(result, place, number, pause_s):
@@ -41,7 +39,7 @@ def test_nothing_comes_of_nothing():
 
 def test_parts_run_at_the_same_time():
     both = threading.Barrier(2, timeout=10)
-    (result,) = prefetched(iter([Job("done", [both.wait, both.wait])]), 2)
+    (result,) = prefetched(iter([("done", [both.wait, both.wait])]), 2)
     assert result == "done"
 
 
@@ -61,7 +59,7 @@ def test_an_iteration_that_is_left_early_drops_what_has_not_begun():
 
     def slow_jobs():
         for number in range(50):
-            yield Job(number, [partial(slow, number)])
+            yield number, [partial(slow, number)]
 
     def slow(number):
         time.sleep(0.05)
@@ -79,7 +77,7 @@ def test_an_error_of_a_part_reaches_the_caller_in_its_turn(error):
     def fail():
         raise error
 
-    jobs = [Job(0, [int]), Job(1, [int, fail]), *(Job(number, [int]) for number in range(2, 9))]
+    jobs = [(0, [int]), (1, [int, fail]), *((number, [int]) for number in range(2, 9))]
     results = prefetched(iter(jobs), 2)
     assert next(results) == 0
     with pytest.raises(type(error)) as raised:

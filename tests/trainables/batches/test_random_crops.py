@@ -5,7 +5,12 @@ from PIL import Image
 from scipy.stats import ks_2samp
 from torchvision.transforms import CenterCrop, RandomResizedCrop
 
-from podium.trainables.batches.random_crops import CropDraws, centre_boxes, crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import (
+    are_flipped,
+    centre_boxes,
+    crop_boxes,
+    draw_crops,
+)
 
 NUM_DRAWS = 8_000
 RATIOS = (3 / 4, 4 / 3)
@@ -64,12 +69,7 @@ def test_boxes_lie_within_images_of_any_shape(size):
 )
 def test_an_image_in_which_no_try_fits_is_cut_around_its_centre(size, box):
     # Tries of the whole area at the tallest ratio, and torchvision's of three times the area.
-    never = CropDraws(
-        areas_BT=np.full((1, 10), 1.0),
-        ratios_BT=np.zeros((1, 10)),
-        corners_B2=np.zeros((1, 2)),
-        is_flipped_B=np.array([False]),
-    )
+    never = np.repeat([[1.0, 0.0]], [10, 13], axis=1)
     assert crop_boxes(never, np.array([size]), 0.08).tolist() == [list(box)]
     theirs = RandomResizedCrop.get_params(torch.zeros(1, *size), [3.0, 3.0], list(RATIOS))
     assert theirs == box
@@ -81,15 +81,17 @@ def test_the_images_of_a_batch_are_cut_independently_by_their_own_sizes():
     boxes_B4 = crop_boxes(draws, sizes_B2, 0.08)
     for index in range(3):
         part = slice(index, index + 1)
-        assert np.array_equal(crop_boxes(draws.part(part), sizes_B2[part], 0.08), boxes_B4[part])
+        assert np.array_equal(crop_boxes(draws[part], sizes_B2[part], 0.08), boxes_B4[part])
 
 
 def test_half_of_the_images_are_flipped_and_a_seed_says_which():
-    one, other, third = (draw_crops(NUM_DRAWS, np.random.default_rng(seed)) for seed in (3, 3, 4))
-    assert np.array_equal(one.is_flipped_B, other.is_flipped_B)
-    assert not np.array_equal(one.is_flipped_B, third.is_flipped_B)
+    one, other, third = (
+        are_flipped(draw_crops(NUM_DRAWS, np.random.default_rng(seed))) for seed in (3, 3, 4)
+    )
+    assert np.array_equal(one, other)
+    assert not np.array_equal(one, third)
     # Standard deviation 71.
-    assert abs(one.is_flipped_B.sum() - NUM_DRAWS / 2) < 180
+    assert abs(one.sum() - NUM_DRAWS / 2) < 180
 
 
 def test_centres_lie_where_torchvision_cuts_them():

@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import strategies as st
 
 from podium.trainables.dataset_interface.class_splits import (
     Split,
@@ -21,10 +20,6 @@ def fixed(val_fraction=0.25, seed=0):
 
 def kfold(folds=4, seed=0):
     return ProtocolSettings(kind="kfold", val_fraction=None, folds=folds, split_seed=seed)
-
-
-class_names = st.lists(st.text(max_size=6), min_size=8, max_size=40, unique=True)
-seeds = st.integers(0, 2**31 - 1)
 
 
 def test_hashes_and_splits_stay_what_they_are():

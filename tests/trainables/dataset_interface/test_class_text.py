@@ -21,10 +21,6 @@ def test_vectors_come_in_the_order_of_the_classes_asked_for(tmp_path):
     np.testing.assert_array_equal(vectors, np.float32([[-0.5, 1e-3], [1.0, 2.0]]))
 
 
-def test_classes_that_are_not_asked_for_are_left_out(tmp_path):
-    assert read_class_text(written(tmp_path, FILE), ["owl"]).shape == (1, 2)
-
-
 def test_what_is_written_is_read_bit_for_bit_whatever_the_names(tmp_path):
     names = ["a,b", 'say "owl"', "two\nlines", "Ünïcode", " spaces ", "U+002C COMMA"]
     vectors = np.random.default_rng(0).normal(size=(len(names), 7)).astype(np.float32)

@@ -10,8 +10,6 @@ from podium.trainables.dataset_interface.class_text import write_class_text
 from podium.trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import DatasetSettings
-from podium.trainables.trial.setup import set_up
-from tests.trainables.tiny_trials import tiny_trial
 
 SMALL = {"classes": 8, "instances_per_class": 2, "size": 16}
 
@@ -81,18 +79,6 @@ def test_the_fingerprint_follows_the_vectors_and_not_the_file(tmp_path, cache_fo
     assert one.fingerprint == other.fingerprint
     assert len({plain.fingerprint, one.fingerprint, changed.fingerprint}) == 3
     assert plain.test_hash == one.test_hash == changed.test_hash
-
-
-def test_a_trial_is_the_same_wherever_the_file_lies(tmp_path, cache_folder, plain):
-    vectors = vectors_of(plain)
-    write_class_text(tmp_path / "one.csv", vectors)
-    write_class_text(tmp_path / "moved.csv", vectors)
-    write_class_text(tmp_path / "changed.csv", vectors_of(plain, seed=1))
-    one, moved, changed = (
-        set_up(tiny_trial(cache_folder, dataset=settings_with(tmp_path / f"{name}.csv"))).identity
-        for name in ("one", "moved", "changed")
-    )
-    assert one == moved != changed
 
 
 def test_a_data_set_without_text_stays_as_it_is(tmp_path, cache_folder, plain):

@@ -56,15 +56,6 @@ def test_the_unpacked_folder_itself_is_as_good_as_the_one_above(case, tmp_path):
 
 
 @every_layout
-def test_no_class_is_on_two_sides(case, tmp_path):
-    images = read(case, written(case, tmp_path))
-    sides = {}
-    for label, role in zip(images.labels, images.roles, strict=True):
-        sides.setdefault(label, set()).add(role == "train")
-    assert all(len(side) == 1 for side in sides.values())
-
-
-@every_layout
 def test_counts_other_than_published_are_an_error_that_names_the_way_round(case, tmp_path):
     root = written(case, tmp_path)
     counts = CASES[case][2]

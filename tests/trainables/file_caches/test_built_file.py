@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from podium.trainables.errors import TrialInputError
-from podium.trainables.file_caches import built_file
 from podium.trainables.file_caches.built_file import built_once
 from tests.trainables.damaged_files import emptied
 
@@ -130,11 +128,3 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrialInputError, match=r"cache folder must be writable; .*file/a\.bin"):
         built_once(tmp_path / "file" / "a.bin", whole, build, doing="building")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_reported(tmp_path, monkeypatch):
-    full = Path("/dev/full")
-    monkeypatch.setattr(built_file, "whole_file", lambda path: full.open("wb"))
-    with pytest.raises(TrialInputError, match=r"a\.bin: No space left on device"):
-        built_once(tmp_path / "a.bin", whole, build, doing="building")

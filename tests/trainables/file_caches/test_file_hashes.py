@@ -2,7 +2,6 @@ import hashlib
 import multiprocessing
 import os
 import shutil
-import stat
 import threading
 import time
 from pathlib import Path
@@ -113,14 +112,6 @@ def test_a_cache_folder_that_cannot_be_written_is_reported_and_done_without(
     assert "cannot be written (Not a directory); files will be hashed again" in (
         capsys.readouterr().err
     )
-
-
-def test_others_may_read_the_memory(paths, tmp_path):
-    file_hashes(paths, tmp_path / "cache")
-    mask = os.umask(0)
-    os.umask(mask)
-    for file in (tmp_path / "cache" / "file_hashes").iterdir():
-        assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
 
 
 def test_processes_at_once_all_get_them_and_leave_one_memory(paths, tmp_path):

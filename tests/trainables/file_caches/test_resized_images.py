@@ -140,13 +140,6 @@ def test_all_broken_images_are_named_at_once_and_nothing_is_left(root, cache):
     assert stored(cache) == [".lock"]
 
 
-def test_an_image_that_changed_after_it_was_hashed_is_named(root, cache):
-    files = files_in(write_few(root), cache)
-    Image.fromarray(noise(40, 60)).save(root / "1.jpg")
-    with pytest.raises(TrialInputError, match=r"root/1\.jpg has changed since it was hashed"):
-        resized(files, 24, cache)
-
-
 @pytest.mark.parametrize("kept", [0, 10, 56, -1, -60])
 def test_a_file_that_was_cut_off_is_made_again(root, cache, kept, capsys):
     first = resized_in(write_few(root), cache)

@@ -78,19 +78,19 @@ def oracle_k_means(points, num_clusters):
 @given(pairs=LABELS)
 def test_nmi_and_f1_equal_the_oracle(pairs):
     labels, clusters = map(list, zip(*pairs, strict=True))
-    found = agreement(np.array(labels), np.array(clusters))
-    assert found.nmi == pytest.approx(oracle_nmi(labels, clusters), abs=1e-9)
-    assert found.f1 == pytest.approx(oracle_f1(labels, clusters), abs=1e-12)
-    assert 0.0 <= found.nmi <= 1.0
+    nmi, f1 = agreement(np.array(labels), np.array(clusters))
+    assert nmi == pytest.approx(oracle_nmi(labels, clusters), abs=1e-9)
+    assert f1 == pytest.approx(oracle_f1(labels, clusters), abs=1e-12)
+    assert 0.0 <= nmi <= 1.0
 
 
 def test_a_case_by_hand():
     # Two classes of two, three in one cluster: 1 pair is right, of 3 found and 2 there are.
-    found = agreement(np.array([4, 4, 9, 9]), np.array([0, 0, 0, 1]))
-    assert found.f1 == pytest.approx(2 * 1 / (3 + 2))
+    nmi, f1 = agreement(np.array([4, 4, 9, 9]), np.array([0, 0, 0, 1]))
+    assert f1 == pytest.approx(2 * 1 / (3 + 2))
     entropies = math.log(2) - 0.75 * math.log(0.75) - 0.25 * math.log(0.25)
     information = math.log(2) - 0.75 * (math.log(3) - 2 / 3 * math.log(2))
-    assert found.nmi == pytest.approx(2 * information / entropies)
+    assert nmi == pytest.approx(2 * information / entropies)
 
 
 @pytest.mark.parametrize("dim", [2, 8])
@@ -166,7 +166,7 @@ def test_scikit_learn_has_the_same_nmi_of_the_same_clusters():
     embeddings, labels = clustered(200, 12, 8, noise=1.0)
     clusters = k_means(embeddings, 12)
     theirs = normalized_mutual_info_score(labels.numpy(), clusters.numpy())
-    assert agreement(labels.numpy(), clusters.numpy()).nmi == pytest.approx(theirs, abs=1e-12)
+    assert agreement(labels.numpy(), clusters.numpy())[0] == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize("dim", [4, 24])
@@ -196,7 +196,6 @@ def test_faiss_finds_the_same_clusters_by_its_default_seed():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_finds_the_clusters_of_the_cpu():
     embeddings, _ = clustered(3000, 50, 64, noise=2.0)
     assert torch.equal(k_means(embeddings.cuda(), 50).cpu(), k_means(embeddings, 50))

@@ -222,7 +222,6 @@ def test_an_error_in_one_thread_is_raised_and_ends_the_others():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_ranks_on_a_gpu_equal_those_on_the_cpu(precision, monkeypatch):
     multiply_in(monkeypatch, precision)

@@ -125,7 +125,7 @@ def test_an_ndcg_by_hand():
     labels = MatrixDistances(np.array([[0.0, 2, 9], [2, 0, 1], [9, 1, 0.0]]))
     embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]])
     ranking = label_ranking(embeddings, labels, 2, by_direction=True)
-    assert ranking.found_NK[1].tolist() == [2.0, 1.0]
+    assert ranking[0][1].tolist() == [2.0, 1.0]
     found, ideal = 1 / 3 + 0.5 / math.log2(3), 0.5 + (1 / 3) / math.log2(3)
     (score,) = ndcg_scores(ranking, (2,), role="test")
     assert score.value == pytest.approx((1.0 + found / ideal + 1.0) / 3)

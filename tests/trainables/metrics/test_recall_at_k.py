@@ -61,16 +61,6 @@ def test_a_class_of_one_image_is_no_query_but_stays_in_the_gallery():
     assert recall_class_hits(ranks, 1, role="val").class_ids == (0,)
 
 
-def test_a_collapsed_embedding_scores_nothing():
-    ranks = first_positive_ranks(torch.ones(20, 4), torch.arange(20) % 4)
-    assert [score.value for score in recall_scores(ranks, [1, 8, 15, 16], role="val")] == [
-        0.0,
-        0.0,
-        0.0,
-        1.0,
-    ]
-
-
 def test_no_query_at_all_is_an_error():
     ranks = first_positive_ranks(torch.eye(3), torch.arange(3))
     message = "another image of its class, but role 'test' has none among 3 queries"

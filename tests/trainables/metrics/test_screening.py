@@ -63,7 +63,6 @@ def test_products_of_tf32_are_reported_from_those_of_float32():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_lists_what_the_cpu_lists():
     queries, gallery = rows(500, 64, 0), rows(3000, 64, 1)
     expected = largest_products(queries, gallery, 20)[1]

@@ -1,6 +1,5 @@
 import pytest
 import torch
-from torch import nn
 
 from podium.trainables.backbones.conv_small import ConvSmall
 from podium.trainables.batches.labelled_images import images_of_classes
@@ -27,37 +26,12 @@ def test_an_embedding_may_have_any_dimension(images, dim):
     assert not embeddings.requires_grad
 
 
-def test_the_embedding_of_an_image_does_not_depend_on_the_others(images):
-    torch.manual_seed(0)
-    embedder = Embedder(ConvSmall(), 8, TrainingSettings())
-    together = embed(embedder, images)
-    alone = embedder.eval()(next(images.batches.evaluation())[5:6])
-    torch.testing.assert_close(together[5:6], alone)
-
-
 def test_evaluation_leaves_the_network_as_it_is(images):
     torch.manual_seed(0)
     embedder = Embedder(ConvSmall(), 8, TrainingSettings())
     before = {name: value.clone() for name, value in embedder.state_dict().items()}
     Evaluator(network=embedder, ks=(1,), fold=0).evaluate(images, "test", epoch=0)
     torch.testing.assert_close(embedder.state_dict(), before, rtol=0, atol=0)
-
-
-def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(images):
-    torch.manual_seed(0)
-    found = Evaluator(
-        network=Embedder(ConvSmall(), 8, TrainingSettings()), ks=(1, 2), fold=0
-    ).evaluate(images, "test", epoch=0)
-    unit = nn.functional.normalize(found.embeddings_ND.double(), dim=1)
-    hits = {1: 0, 2: 0}
-    for query in range(len(unit)):
-        others = [other for other in range(len(unit)) if other != query]
-        others.sort(key=lambda other: -float(unit[query] @ unit[other]))
-        same = [bool(images.labels_N[other] == images.labels_N[query]) for other in others]
-        for k in hits:
-            hits[k] += any(same[:k])
-    recalls = [score for score in found.scores if score.metric == "recall"]
-    assert {score.k: score.hits for score in recalls} == hits
 
 
 def test_only_test_classes_have_the_scores_that_no_search_uses(images):

@@ -70,11 +70,6 @@ def test_images_and_weights_have_the_memory_format_of_the_recipe(is_last):
     assert weight.is_contiguous(memory_format=torch.channels_last) == is_last
 
 
-def test_the_memory_format_changes_no_embedding_by_more_than_rounding():
-    found = [tiny_network(settings(channels_last=is_last))(IMAGES) for is_last in (True, False)]
-    torch.testing.assert_close(*found)
-
-
 def test_features_go_through_as_they_are():
     network = tiny_network()
     network._forward = lambda features: features
@@ -143,7 +138,6 @@ def test_a_machine_without_a_compiler_is_reported_so(monkeypatch):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's, of its own modules
 @pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning")  # float32 is meant
 @pytest.mark.parametrize("changes", [{"precision": "bf16"}, {"compile": True}])

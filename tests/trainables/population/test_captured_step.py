@@ -10,10 +10,7 @@ from podium.trainables.trial.setup import set_up
 from tests.trainables.population.test_population_fold import RATES, mapped_losses, trials
 
 CUDA = torch.device("cuda")
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-]
+pytestmark = pytest.mark.gpu
 CONFIGS = [{"learning_rate": rate} for rate in RATES]
 
 

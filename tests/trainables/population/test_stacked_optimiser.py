@@ -8,8 +8,7 @@ from podium.trainables.population.stacked_optimiser import Rates, Trained, updat
 
 MEMBERS, STEPS = 3, 5
 SHAPES = {"weight": (4, 6), "bias": (4,)}
-NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-DEVICES = ["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, NO_GPU])]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 RATES = [
     Rates(learning_rate=1e-3, decay=0.0, momentum=0.0, epsilon=1e-8),
     Rates(learning_rate=2e-2, decay=1e-2, momentum=0.9, epsilon=1.0),

@@ -105,18 +105,6 @@ def test_running_statistics_follow_each_part_once():
         assert torch.equal(found[name], value), name
 
 
-@pytest.mark.parametrize("size", [NUM_IMAGES, NUM_IMAGES + 1])
-def test_a_size_that_holds_the_batch_is_one_pass(size):
-    network, criterion = tiny_network(), prepared("contrastive")
-    network.train()
-    value, whole = gradients(network, criterion, 0)
-    other = tiny_network()
-    other.train()
-    again, parts = gradients(other, criterion, size)
-    assert value == again
-    assert all(torch.equal(parts[name], whole[name]) for name in whole)
-
-
 @pytest.mark.parametrize(
     ("size", "expected"), [(9, [5, 5]), (7, [5, 5]), (4, [4, 3, 3]), (1, [1] * 10)]
 )
@@ -157,7 +145,6 @@ def test_a_resting_backbone_gets_no_gradient_from_parts():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_dropout_is_replayed_on_cuda():
     network = tiny_network(settings(), dropout=0.5, has_batch_norm=False)
     network.embedder.cuda()

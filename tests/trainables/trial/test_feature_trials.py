@@ -12,7 +12,6 @@ from tests.trainables.tiny_trials import (
     assert_continues_after_any_report,
     tiny_trial,
     two_folds,
-    untimed,
 )
 
 
@@ -52,16 +51,6 @@ def test_only_queries_ask(tmp_path):
     folder = write_feature_folder(tmp_path / "vectors", with_gallery=True)
     *_, test = run_trial(trial(folder))
     assert (test.scores[0].queries, test.scores[0].gallery) == (80, 80)
-
-
-def test_the_same_trial_twice_gives_the_same_bits(root):
-    settings = trial(root, loss="proxy_anchor")
-    assert untimed(run_trial(settings)) == untimed(run_trial(settings))
-
-
-def test_where_the_files_lie_changes_nothing(root, tmp_path):
-    moved = write_feature_folder(tmp_path / "elsewhere")
-    assert untimed(run_trial(trial(moved))) == untimed(run_trial(trial(root)))
 
 
 def test_an_interrupted_trial_continues_as_if_undisturbed(root):

@@ -155,18 +155,6 @@ def test_a_trial_killed_between_keeping_and_saving_keeps_equal_bytes(cache_folde
         assert again.embeddings.to_bytes() == undisturbed.embeddings.to_bytes()
 
 
-def test_a_head_alone_is_kept_with_the_backbone_that_never_moved(cache_folder, tmp_path):
-    settings = tiny_trial(cache_folder)
-    training = replace(settings.training, mode="frozen_features", augmentation="none")
-    _, (kept,) = kept_of(replace(settings, training=training))
-    model, embeddings = written(kept, tmp_path)
-    dataset = load_dataset(settings.dataset, settings.cache_folder)
-    again_ND, _ = TrainedModel(model).embed_test(dataset)
-    np.testing.assert_allclose(
-        again_ND.cpu().numpy(), embeddings.embeddings_ND, rtol=1e-5, atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("name", ["googlenet", "bn_inception", "resnet18"])
 def test_networks_of_photographs_work_on_from_their_file(tmp_path, cache_folder, name):
     settings = tiny_trial(

@@ -105,7 +105,6 @@ def test_retrieved_images_come_nearest_first_and_are_marked_by_their_class(cache
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_a_gpu_trains_to_the_same_numbers_as_the_cpu_up_to_rounding(cache_folder):
     settings = {"loss": "proxy_anchor", "epochs": 2}
     on_cpu = start(cache_folder, **settings)

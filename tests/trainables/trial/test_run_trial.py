@@ -8,7 +8,6 @@ import torch
 
 from podium.trainables.dataset_interface.class_splits import make_split
 from podium.trainables.dataset_interface.load_dataset import load_dataset
-from podium.trainables.errors import CheckpointError
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
 from podium.trainables.trial_reports import EpochReport, TestReport, reports_to_json
@@ -19,12 +18,6 @@ from tests.trainables.tiny_trials import (
     two_folds,
     untimed,
 )
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_same_trial_twice_gives_the_same_bits(cache_folder, loss):
-    settings = tiny_trial(cache_folder, loss=loss)
-    assert untimed(run_trial(settings)) == untimed(run_trial(settings))
 
 
 def test_another_seed_gives_other_numbers(cache_folder):
@@ -82,28 +75,11 @@ def test_a_finished_trial_resumed_neither_trains_nor_saves(cache_folder):
     assert more == []
 
 
-def test_a_checkpoint_of_another_trial_is_refused(cache_folder):
-    settings = tiny_trial(cache_folder)
-    saved = []
-    next(run_trial(settings, save=saved.append))
-    other = replace(settings, hyperparameters={"margin": 0.4})
-    with pytest.raises(CheckpointError, match="of another trial"):
-        next(run_trial(other, resume=saved[0]))
-
-
 def test_threads_and_folders_are_no_part_of_a_trials_identity(cache_folder, tmp_path):
     settings = tiny_trial(cache_folder)
     moved = replace(settings, num_threads=2, cache_folder=str(tmp_path))
     assert set_up(settings).identity == set_up(moved).identity
     assert set_up(settings).identity != set_up(replace(settings, seed=4)).identity
-
-
-def test_saving_does_not_change_the_numbers(cache_folder):
-    settings = tiny_trial(cache_folder)
-    saved = []
-    with_saving = untimed(run_trial(settings, save=saved.append))
-    assert len(saved) == len(with_saving) == 3
-    assert with_saving == untimed(run_trial(settings))
 
 
 def test_nothing_of_one_trial_reaches_another_in_the_same_process(cache_folder):
