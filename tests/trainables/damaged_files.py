@@ -1,4 +1,14 @@
-"""Ways in which a file gets damaged; each takes its path."""
+"""Ways in which a file gets damaged, each by its path, and a pickle that does harm."""
+
+
+class Touches:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __reduce__(self):
+        return type(self._file).touch, (self._file,)
 
 
 def cut_off(path, num_bytes=200):

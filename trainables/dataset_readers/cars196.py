@@ -54,16 +54,10 @@ def read(
     Raises:
         TrialInputError: something is missing or not as published.
     """
-    LAYOUT.require_folder(root)
-    for folder in (root, *(root / name for name in ("cars196", "stanford_cars", "CARS196"))):
-        if (folder / "car_ims").is_dir():
-            found = _combined(folder)
-            break
-        if (folder / "cars_train").is_dir():
-            found = _devkit(folder)
-            break
-    else:
-        raise LAYOUT.missing(f"{root} has neither car_ims nor cars_train")
+    names = ("cars196", "stanford_cars", "CARS196")
+    images_folder = LAYOUT.find(root, names, "car_ims", "cars_train")
+    read_layout = _combined if images_folder.name == "car_ims" else _devkit
+    found = read_layout(images_folder.parent)
     last_train = published["train"].classes
     images = [
         LabelledImage(path, name, "train" if class_id <= last_train else "test")

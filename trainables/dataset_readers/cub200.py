@@ -40,7 +40,7 @@ def read(
     Raises:
         TrialInputError: something is missing or not as published.
     """
-    folder = LAYOUT.folder(root, ("CUB_200_2011", "cub200", "CUB200"), "images.txt")
+    folder = LAYOUT.find(root, ("CUB_200_2011", "cub200", "CUB200"), "images.txt").parent
     labels_file = folder / "image_class_labels.txt"
     class_ids = _pairs(labels_file, ("image id", "class id"))
     names = _pairs(folder / "classes.txt", ("class id", "class name"))

@@ -20,17 +20,18 @@ class Layout:
     tree: str
     source: str
 
-    def folder(self, root: Path, names: Iterable[str], marker: str) -> Path:
-        """The folder with ``marker`` in it: ``root``, or one of ``names`` below it.
+    def find(self, root: Path, names: Iterable[str], *markers: str) -> Path:
+        """The first of ``markers`` that lies in ``root``, or in one of ``names`` below it.
 
         Raises:
-            TrialInputError: neither has it.
+            TrialInputError: none does.
         """
         self.require_folder(root)
         for folder in (root, *(root / name for name in names)):
-            if (folder / marker).exists():
-                return folder
-        raise self.missing(f"{root} has no {marker}")
+            for marker in markers:
+                if (folder / marker).exists():
+                    return folder / marker
+        raise self.missing(f"{root} has no {' or '.join(markers)}")
 
     def require_folder(self, root: Path) -> None:
         """Refuse a root that is no folder."""

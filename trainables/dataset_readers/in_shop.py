@@ -49,7 +49,7 @@ def read(
         TrialInputError: something is missing or not as published.
     """
     names = ("In-shop Clothes Retrieval Benchmark", "In-Shop", "Inshop_Clothes", "inshop")
-    file = _partition_file(root, names)
+    file = LAYOUT.find(root, names, f"Eval/{_PARTITION}", _PARTITION)
     lines = LAYOUT.lines(file)
     _check_header(file, lines, allow_partial=allow_partial)
     base = file.parent.parent if file.parent.name == "Eval" else file.parent
@@ -77,15 +77,6 @@ def _assert_every_item_is_found(images: ImageList) -> None:
             "every test item must be a query and in the gallery; violated by "
             f"{len(alone)}, such as {images.class_names[alone[0]]}"
         )
-
-
-def _partition_file(root: Path, names: tuple[str, ...]) -> Path:
-    LAYOUT.require_folder(root)
-    for folder in (root, *(root / name for name in names)):
-        for file in (folder / "Eval" / _PARTITION, folder / _PARTITION):
-            if file.exists():
-                return file
-    raise LAYOUT.missing(f"{root} has no Eval/{_PARTITION}")
 
 
 def _check_header(file: Path, lines: list[str], *, allow_partial: bool) -> None:

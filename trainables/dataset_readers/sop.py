@@ -42,7 +42,7 @@ def read(
         TrialInputError: something is missing or not as published.
     """
     names = ("Stanford_Online_Products", "online_products", "online_products/images", "sop", "SOP")
-    folder = LAYOUT.folder(root, names, "Ebay_train.txt")
+    folder = LAYOUT.find(root, names, "Ebay_train.txt").parent
     images = [image for name, role in _FILES.items() for image in _images(folder / name, role)]
     found = LAYOUT.image_list(images, published, allow_partial=allow_partial)
     if not allow_partial:

@@ -7,6 +7,7 @@ They are in one file:
 
 import hashlib
 import struct
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -102,9 +103,7 @@ def resized(
         sizes_N2 = _read_sizes(path)
         return sizes_N2 if sizes_N2 is not None and len(sizes_N2) == len(files) else None
 
-    def build(write: Write) -> None:
-        _build(write, files, shorter_side, num_threads)
-
+    build = partial(_build, files=files, shorter_side=shorter_side, num_threads=num_threads)
     sizes_N2 = built_once(path, read, build, doing=f"building {path}")
     return ResizedImages(path, files, shorter_side, sizes_N2)
 

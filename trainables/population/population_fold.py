@@ -31,8 +31,8 @@ from podium.trainables.population.stacked_step import (
 )
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.population_agreement import real_names
-from podium.trainables.settings.training_settings import OptimiserSettings
 from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
+from podium.trainables.training_loop.trainer import epoch_scores
 from podium.trainables.training_loop.training_batches import TrainingBatches
 from podium.trainables.trial.fold_data import FoldData
 from podium.trainables.trial.setup import TrialSetup
@@ -204,32 +204,21 @@ class PopulationFold:
         return self._bound[1]
 
     def _scores(self, values_S3: Tensor, epoch: int) -> tuple[Score, ...] | Diverged:
-        losses_S, active_S, norms_S = values_S3.unbind(1)
-        for what, values_S in (("loss", losses_S), ("norm of the gradient", norms_S)):
-            bad = (~values_S.isfinite()).nonzero()
-            if len(bad):
-                step = int(bad[0])
-                value = values_S[step].item()
-                text = f"the {what} is {value} at step {step + 1} of {len(values_S)}"
-                return Diverged(text, self._fold, epoch)
-        return (
-            Score(role="train", metric="loss", value=losses_S.mean().item()),
-            Score(role="train", metric="active_fraction", value=active_S.mean().item()),
-        )
+        try:
+            return epoch_scores(values_S3, self._fold, epoch)
+        except Diverged as failure:
+            return failure
 
     def _rates(self, epoch: int) -> StepRates:
-        recipes = [setup.training for setup in self._setups]
-        by_group = [learning_rates(recipe, epoch) for recipe in recipes]
-        return (
-            [
-                _rates(of[EMBEDDING], recipe.weight_decay, recipe)
-                for of, recipe in zip(by_group, recipes, strict=True)
-            ],
-            [
-                _rates(of[LOSS], recipe.proxy_weight_decay, recipe)
-                for of, recipe in zip(by_group, recipes, strict=True)
-            ],
-        )
+        of_embedding, of_loss = [], []
+        for recipe in (setup.training for setup in self._setups):
+            by_group = learning_rates(recipe, epoch)
+            rates = partial(Rates, momentum=recipe.momentum, epsilon=recipe.adam_epsilon)
+            of_embedding.append(
+                rates(learning_rate=by_group[EMBEDDING], decay=recipe.weight_decay)
+            )
+            of_loss.append(rates(learning_rate=by_group[LOSS], decay=recipe.proxy_weight_decay))
+        return of_embedding, of_loss
 
     def _head_input(self, images: Tensor) -> Tensor:
         return self._embedder.head_input(self._embedder.features(images))
@@ -289,12 +278,3 @@ def _loss_of(setup: TrialSetup) -> Loss:
     loss = setup.make_loss()
     assert isinstance(loss, Loss), "others are trained alone"
     return loss
-
-
-def _rates(learning_rate: float, decay: float, recipe: OptimiserSettings) -> Rates:
-    return Rates(
-        learning_rate=learning_rate,
-        decay=decay,
-        momentum=recipe.momentum,
-        epsilon=recipe.adam_epsilon,
-    )

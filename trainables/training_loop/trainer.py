@@ -97,13 +97,7 @@ class Trainer:
             self._step(images, beside)
             for images, beside in self._batches.epoch(epoch, embeddings_ND)
         ]
-        losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
-        for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
-            _assert_finite(what, values_S, fold, epoch)
-        return (
-            Score(role="train", metric="loss", value=losses_S.mean().item()),
-            Score(role="train", metric="active_fraction", value=active_S.mean().item()),
-        )
+        return epoch_scores(torch.stack(steps).cpu().double(), fold, epoch)
 
     def _embeddings(self, fold: int, epoch: int) -> Embeddings:
         """Of the training images, as they are evaluated, by the network before the epoch."""
@@ -164,9 +158,25 @@ def _gradients(*modules: nn.Module) -> list[Tensor]:
     ]
 
 
-def _assert_finite(what: str, values_S: Tensor, fold: int, epoch: int) -> None:
-    bad = (~values_S.isfinite()).nonzero()
-    if len(bad):
-        step = int(bad[0])
-        value = values_S[step].item()
-        raise Diverged(f"the {what} is {value} at step {step + 1} of {len(values_S)}", fold, epoch)
+def epoch_scores(steps_S3: Tensor, fold: int, epoch: int) -> tuple[Score, ...]:
+    """Mean ``loss`` and ``active_fraction`` of an epoch, as scores of role ``train``.
+
+    Args:
+        steps_S3: loss, active fraction and norm of the gradient of each step, on the CPU.
+        fold: index of the fold, for messages.
+        epoch: number of the epoch, for messages.
+
+    Raises:
+        Diverged: a loss or a gradient was not finite.
+    """
+    losses_S, active_S, norms_S = steps_S3.unbind(1)
+    for what, values_S in (("loss", losses_S), ("norm of the gradient", norms_S)):
+        bad = (~values_S.isfinite()).nonzero()
+        if len(bad):
+            step = int(bad[0])
+            text = f"the {what} is {values_S[step].item()} at step {step + 1} of {len(values_S)}"
+            raise Diverged(text, fold, epoch)
+    return (
+        Score(role="train", metric="loss", value=losses_S.mean().item()),
+        Score(role="train", metric="active_fraction", value=active_S.mean().item()),
+    )

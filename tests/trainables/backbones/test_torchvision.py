@@ -10,6 +10,7 @@ from podium.trainables.network.embedder import Embedder
 from podium.trainables.registry import load, names
 from podium.trainables.settings.training_settings import TrainingSettings
 from tests.trainables.backbone_names import backbones
+from tests.trainables.damaged_files import Touches
 
 NETWORKS = [
     name for name in names("backbones") if issubclass(load("backbones", name), TorchvisionBackbone)
@@ -120,21 +121,11 @@ def test_a_damaged_file_in_the_cache_of_torch_is_named(content, tmp_path, monkey
         load("backbones", "resnet18")("imagenet")
 
 
-class _Touches:
-    """A pickle that makes a file when it is read."""
-
-    def __init__(self, file):
-        self._file = file
-
-    def __reduce__(self):
-        return type(self._file).touch, (self._file,)
-
-
 def test_code_in_the_cache_of_torch_is_not_run(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     file = tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth"
     file.parent.mkdir(parents=True)
-    torch.save({"conv1.weight": _Touches(tmp_path / "mark")}, file)
+    torch.save({"conv1.weight": Touches(tmp_path / "mark")}, file)
     with pytest.raises(TrialInputError, match=rf"{file} cannot be read .*: delete it"):
         load("backbones", "resnet18")("imagenet")
     assert not (tmp_path / "mark").exists()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from podium.trainables.metrics import _faiss
 from podium.trainables.metrics import precision_at_r as module
 from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
+from tests.trainables.losses.loss_cases import on_circle as directions
 from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -68,11 +69,6 @@ def assert_equal(found, expected):
     assert len(found.r_precision_Q) == len(expected)
     for pair, expected_pair in zip(pairs(found), expected, strict=True):
         assert pair == pytest.approx(expected_pair, abs=1e-12)
-
-
-def directions(*degrees):
-    angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
-    return torch.stack([angles.cos(), angles.sin()], dim=1)
 
 
 def test_a_case_by_hand():

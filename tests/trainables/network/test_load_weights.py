@@ -10,6 +10,7 @@ from podium.trainables.backbones.identity import Identity
 from podium.trainables.backbones.mlp import Mlp
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.load_weights import fill, read_weights
+from tests.trainables.damaged_files import Touches
 
 
 @pytest.fixture
@@ -56,11 +57,7 @@ def test_a_home_folder_is_found(tensors, tmp_path, monkeypatch):
 
 
 def test_a_file_that_runs_code_is_refused_without_running_it(tmp_path):
-    class Trap:
-        def __reduce__(self):
-            return (open, (str(tmp_path / "sprung"), "w"))
-
-    torch.save({"state_dict": Trap()}, tmp_path / "weights.pt")
+    torch.save({"state_dict": Touches(tmp_path / "sprung")}, tmp_path / "weights.pt")
     with pytest.raises(TrialInputError, match=r"weights\.pt cannot be read: .* would run code"):
         read_weights(tmp_path / "weights.pt")
     assert not (tmp_path / "sprung").exists()

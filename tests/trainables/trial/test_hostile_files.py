@@ -3,7 +3,6 @@
 import io
 import json
 import struct
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,16 +12,7 @@ from podium.kept_files.embeddings_file import read_embeddings
 from podium.trainables.errors import CheckpointError
 from podium.trainables.saved_models.model_file import read_model
 from podium.trainables.trial.checkpoint import add_checksum, decode
-
-
-class Touches:
-    """A pickle that makes a file when it is read."""
-
-    def __init__(self, file: Path):
-        self._file = file
-
-    def __reduce__(self):
-        return type(self._file).touch, (self._file,)
+from tests.trainables.damaged_files import Touches
 
 
 @pytest.mark.parametrize("place", ["identity", "reports", "fold_state"])
