@@ -2,10 +2,10 @@
 
 from torch import Tensor
 
-from podium.trainables.backbones._torchvision import TorchvisionBackbone
+from podium.trainables.backbones._torchvision import FeatureNetwork
 
 
-class ConvNeXtTiny(TorchvisionBackbone):
+class ConvNeXtTiny(FeatureNetwork):
     """torchvision's convnext_tiny, with its stochastic depth while training: F = 768.
 
     Its last LayerNorm is behind the pooling and published with the classifier; it stays there.
@@ -18,11 +18,6 @@ class ConvNeXtTiny(TorchvisionBackbone):
     num_features = 768
     giga_multiply_adds = 4.45
     classifier = ("avgpool", "classifier.2")
-
-    def of_input(self, inputs_B3HW: Tensor) -> Tensor:
-        """The last map, of a side 32 times smaller."""
-        found: Tensor = self.network.features(inputs_B3HW)
-        return found
 
     def after_pooling(self, features_BF: Tensor) -> Tensor:
         """The LayerNorm in front of the classifier."""

@@ -51,11 +51,6 @@ class Transform:
     width: int
     evaluation_crop: float | None
 
-    @property
-    def shorter_side(self) -> int:
-        """To which an image is resized before its centre is cut out, in pixels."""
-        return round(self.height / (self.evaluation_crop or 1.0))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFile:

@@ -29,6 +29,7 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.build_progress import Progress
 from podium.trainables.file_caches.image_files import ImageFiles, Transparency
+from podium.trainables.file_caches.resized_images import evaluation_side
 from podium.trainables.network.backbone_facts import is_import_path
 from podium.trainables.network.network import Network
 from podium.trainables.reproducibility import reproducible
@@ -137,7 +138,7 @@ class TrainedModel:
             files,
             np.arange(len(files)),
             image_size=transform.height,
-            shorter_side=transform.shorter_side,
+            shorter_side=evaluation_side(transform.height, transform.evaluation_crop),
             crop_scale_min=None,
             device=self._device,
             num_threads=self._num_threads,

@@ -176,13 +176,13 @@ def test_bfloat16_counts_what_float32_counts_also_where_it_leaves_much_open(monk
 
 
 def test_pairs_that_wait_for_float64_are_counted_whenever_that_happens(monkeypatch):
-    embeddings, labels = clustered(600, 20, 16, noise=2.0)
+    embeddings, labels = clustered(250, 20, 16, noise=2.0)
     multiply_in(monkeypatch, "bfloat16")
     monkeypatch.setattr(_negatives, "_MAX_SETTLED", 1.0)
     at_the_end = first_positive_ranks(embeddings, labels)
     monkeypatch.setattr(_negatives, "_MAX_WAITING", 3)
     often = first_positive_ranks(embeddings, labels)
-    assert as_list(often, 600) == as_list(at_the_end, 600) == oracle_ranks(embeddings, labels)
+    assert as_list(often, 250) == as_list(at_the_end, 250) == oracle_ranks(embeddings, labels)
 
 
 @pytest.mark.parametrize("num_threads", [2, 5])
