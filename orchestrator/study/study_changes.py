@@ -11,10 +11,13 @@ from typing import Any
 
 from podium.trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
-# Changes of these change no number.
+# Changes of keys that begin so change no number.
 _FREE = (
-    "keep.embeddings",
-    "keep.models",
+    "budget.",
+    "declared_differences.",
+    "expect",
+    "keep.",
+    "resources.",
     "final.protocol.classes_file",  # what was in the file is in val_classes
     "protocol.classes_file",
     "search.max_concurrent",
@@ -120,7 +123,7 @@ def _with_single_protocol(
 def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
     """Known are the losses of the old study."""
     key, old, new = difference.key, difference.old, difference.new
-    if key in _FREE:
+    if key.startswith(_FREE):
         return True
     if key in _GROWING_COUNTS:
         return bool(new > old)
@@ -130,14 +133,10 @@ def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
     if key in _GROWING_LISTS:
         return all(item in new for item in old)
     section, _, loss = key.partition(".")
-    if section in ("budget", "declared_differences", "expect", "resources"):
-        return True
     if key == "search.warm_start.folder":
         return bool(old and new)  # what was found there is in the study
-    if section == "warm_starts":
+    if section in ("code", "warm_starts"):
         return old is None  # of losses and blocks that are new
-    if section == "code":
-        return old is None
     if key.startswith("tournament.groups.") and old is not None and new is not None:
         return set(old) <= set(new) and not (set(new) - set(old)) & known_names
     return section in ("spaces", "try_first", "values") and loss not in known_names
