@@ -50,12 +50,8 @@ class ImageInput:
         pixels = dataset.pixels
         if isinstance(pixels, ArrayPixels):
             return self._of_array(dataset.name, pixels, indices_N)
-        if isinstance(pixels, ImageFiles):
-            return self._of_files(dataset.name, pixels, indices_N)
-        raise TrialInputError(
-            f"{dataset.name}: pixels must be ArrayPixels or ImageFiles; got "
-            f"{type(pixels).__name__}"
-        )
+        assert isinstance(pixels, ImageFiles), "images are an array or files"
+        return self._of_files(dataset.name, pixels, indices_N)
 
     def _of_array(
         self, name: str, pixels: ArrayPixels, indices_N: npt.NDArray[np.int64]

@@ -146,18 +146,3 @@ def test_choices_that_do_not_go_with_the_images_are_refused(
     with pytest.raises(TrialInputError, match=message):
         image_input(tmp_path, **changes).batches(dataset, ROLE)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_class_of_pixels_that_none_knows_is_named(files, tmp_path):
-    class Others(ImageFiles.__base__):
-        def __len__(self):
-            return 3
-
-        def image(self, index):
-            return files.pixels.image(index)
-
-        def content_hash(self, indices):
-            return "same"
-
-    with pytest.raises(TrialInputError, match="pixels must be ArrayPixels or ImageFiles; got Oth"):
-        image_input(tmp_path).batches(Small(Others()), ROLE)

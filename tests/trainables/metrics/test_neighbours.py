@@ -21,13 +21,6 @@ def test_neighbours_are_the_nearest_other_rows_best_first(monkeypatch, exact_row
         )
 
 
-def test_a_duplicate_is_a_neighbour_and_the_query_itself_is_not():
-    embeddings = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
-    indices, similarities = neighbours(embeddings, [0], 1)
-    assert indices.tolist() == [[1]]
-    assert similarities.item() == 1.0
-
-
 def test_no_more_neighbours_are_listed_than_there_are_rows():
     indices, _ = neighbours(torch.eye(4), [0, 1], 10)
     assert indices.shape == (2, 3)

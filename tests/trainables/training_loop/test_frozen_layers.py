@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from podium.trainables.settings.training_settings import LEGAL_VALUES
 from podium.trainables.training_loop.frozen_layers import (
     let_rest,
     warn_of_batch_norm,
@@ -37,26 +36,6 @@ def test_the_backbone_rests_in_the_warm_up_and_its_batch_norm_as_the_recipe_says
     backbone = TinyBackbone()
     found = [trainable(backbone, training, epoch) for epoch in (1, 2, 3, 4)]
     assert found == [set(), set(), after, after]
-
-
-# Published code forgets, at the end of its warm-up, that it froze scale and shift.
-def test_scale_and_shift_stay_frozen_when_the_warm_up_ends_and_after_an_evaluation():
-    training = settings(warm_up_epochs=1, batch_norm="frozen")
-    backbone = TinyBackbone()
-    for epoch in (1, 2, 3):
-        backbone.eval()
-        assert not trainable(backbone, training, epoch) & AFFINE
-        assert backbone.training
-        assert not backbone.norm.training
-
-
-@pytest.mark.parametrize("batch_norm", LEGAL_VALUES["batch_norm"].values)
-def test_running_statistics_follow_the_batches_only_where_they_may(batch_norm):
-    backbone = TinyBackbone()
-    trainable(backbone, settings(batch_norm=batch_norm), 1)
-    before = backbone.norm.running_mean.clone()
-    backbone(torch.full((4, 3, 6, 6), 200, dtype=torch.uint8))
-    assert torch.equal(before, backbone.norm.running_mean) == (batch_norm != "train")
 
 
 def test_all_kinds_of_batch_norm_are_frozen_and_nothing_else():

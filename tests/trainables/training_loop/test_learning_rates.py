@@ -50,10 +50,3 @@ def test_without_steps_the_learning_rates_stay_exactly_as_they_are():
     training = settings(learning_rate=0.3, proxy_learning_rate=0.7, step_epochs=0)
     for epoch in (1, 2, 1000):
         assert learning_rates(training, epoch) == {"backbone": 0.3, "embedding": 0.3, "loss": 0.7}
-
-
-def test_the_embedding_layer_is_that_much_faster_than_the_backbone_in_every_epoch():
-    training = settings(learning_rate=0.1, head_learning_rate_factor=5.0, step_epochs=2)
-    for epoch in range(1, 9):
-        rates = learning_rates(training, epoch)
-        assert rates["embedding"] == pytest.approx(5 * rates["backbone"])

@@ -45,23 +45,6 @@ def test_a_trial_continues_as_if_undisturbed_whatever_its_loss_remembers(cache_f
     assert all(report.scores for report in reports)
 
 
-def test_the_backbone_rests_while_the_head_warms_up(cache_folder):
-    settings = tiny_trial(cache_folder, hyperparameters={"warm_up_epochs": 1})
-    run = FoldRun(set_up(settings), 0, torch.device("cpu"))
-
-    def weights():
-        parameters = run.state_dict()["embedder"].items()
-        return {name: value.clone() for name, value in parameters if "weight" in name}
-
-    start = weights()
-    run.train(1)
-    warm = weights()
-    run.train(2)
-    moved = {name for name in start if not torch.equal(start[name], warm[name])}
-    assert moved == {"embedding.weight"}
-    assert all(not torch.equal(warm[name], value) for name, value in weights().items())
-
-
 def trained_weights(cache_folder, **changes):
     training = replace(
         TrainingSettings(epochs=2, batch_size=32, weight_decay=0.1, proxy_learning_rate=0.1),

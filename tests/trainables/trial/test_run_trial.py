@@ -79,7 +79,8 @@ def test_threads_and_folders_are_no_part_of_a_trials_identity(cache_folder, tmp_
     settings = tiny_trial(cache_folder)
     moved = replace(settings, num_threads=2, cache_folder=str(tmp_path))
     assert set_up(settings).identity == set_up(moved).identity
-    assert set_up(settings).identity != set_up(replace(settings, seed=4)).identity
+    for other in ({"seed": 4}, {"hyperparameters": {"margin": 0.4}}):
+        assert set_up(settings).identity != set_up(replace(settings, **other)).identity
 
 
 def test_nothing_of_one_trial_reaches_another_in_the_same_process(cache_folder):

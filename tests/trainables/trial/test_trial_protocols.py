@@ -119,8 +119,7 @@ def test_under_test_tuned_only_queries_ask(tmp_path):
     assert (test.scores[0].queries, test.scores[0].gallery) == (80, 80)
 
 
-@pytest.mark.parametrize("protocol", [TEST_TUNED, REFIT], ids=lambda it: it.kind)
-@pytest.mark.parametrize("stop_epoch", [None, 2])
+@pytest.mark.parametrize(("protocol", "stop_epoch"), [(TEST_TUNED, None), (REFIT, 2)])
 def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder, protocol, stop_epoch):
     settings = tiny_trial(
         cache_folder, protocol=protocol, epochs=3, stop_epoch=stop_epoch, loss="proxy_anchor"
@@ -135,11 +134,9 @@ def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder, protocol
 
 
 @pytest.mark.parametrize("protocol", [ProtocolSettings(val_fraction=0.3), TEST_TUNED, REFIT])
-@pytest.mark.parametrize("schedule", [{}, {"step_epochs": 1, "step_factor": 0.3}])
-def test_a_trial_that_stops_has_the_epochs_of_the_one_that_continues(
-    cache_folder, protocol, schedule
-):
+def test_a_trial_that_stops_has_the_epochs_of_the_one_that_continues(cache_folder, protocol):
     settings = tiny_trial(cache_folder, protocol=protocol, epochs=4, evaluate_test=False)
+    schedule = {"step_epochs": 1, "step_factor": 0.3}
     settings = replace(settings, training=replace(settings.training, **schedule))
     whole = untimed(run_trial(settings))
     stopped = untimed(run_trial(replace(settings, stop_epoch=3)))
