@@ -24,24 +24,8 @@ from podium.trainables.trial_reports import ClassHits, Score
 _FEW_BATCHES = 50  # BatchNorm of torch forgets the statistics it began with at .9 a batch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
-    """What one role scores: every image is a query against all others of the role.
-
-    Where the role has queries and a gallery, queries are searched in the gallery, and both are
-    clustered.
-
-    Attributes:
-        scores: for each metric of the task one for each K; the first is the objective. Of test
-            classes also R-precision, MAP@R, NMI and F1, which have no K, and where it is asked for
-            how well pairs are verified.
-        class_hits: one for each K of Recall@K; none where the task is continuous.
-        embeddings_ND: the embeddings that were scored.
-    """
-
-    scores: tuple[Score, ...]
-    class_hits: tuple[ClassHits, ...]
-    embeddings_ND: Tensor
+# Of one role: its scores, its hits by class, and the embeddings that were scored.
+Evaluation = tuple[tuple[Score, ...], tuple[ClassHits, ...], Tensor]
 
 
 def embed(embedder: Embedder | Network, images: LabelledImages) -> Tensor:
@@ -99,10 +83,19 @@ class Evaluator:
     def evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
         """Embed and score images: by class, or by label distance where they have it.
 
+        Every image is a query against all others of the role. Where the role has queries and a
+        gallery, queries are searched in the gallery, and both are clustered.
+
         Args:
             images: images of one role.
             role: ``val`` or ``test``.
             epoch: number of the epoch, for messages.
+
+        Returns:
+            (scores, class_hits, embeddings_ND). Scores have one for each metric of the task and
+            each K; the first is the objective. Of test classes also R-precision, MAP@R, NMI and
+            F1, which have no K, and where it is asked for how well pairs are verified. Hits by
+            class are one for each K of Recall@K; none where the task is continuous.
 
         Raises:
             Diverged: an embedding is not finite.
@@ -119,14 +112,9 @@ class Evaluator:
                 max(self.ks),
                 by_direction=self.by_direction,
             )
-            return Evaluation(
-                scores=(
-                    *ndcg_scores(ranking, self.ks, role=role),
-                    *mean_label_distance_scores(ranking, self.ks, role=role),
-                ),
-                class_hits=(),
-                embeddings_ND=embeddings_ND,
-            )
+            scores = ndcg_scores(ranking, self.ks, role=role)
+            scores += mean_label_distance_scores(ranking, self.ks, role=role)
+            return scores, (), embeddings_ND
         return self._by_class(embeddings_ND, images, role)
 
     def _by_class(self, embeddings_ND: Tensor, images: LabelledImages, role: str) -> Evaluation:
@@ -141,11 +129,8 @@ class Evaluator:
         if role == "test" and not self.recall_only:  # searches do not wait for what they ignore
             scores += (*found.precision_at_r, *found.clustering)
             scores += found.verification if self.verification else ()
-        return Evaluation(
-            scores=scores,
-            class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks),
-            embeddings_ND=embeddings_ND,
-        )
+        hits = tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks)
+        return scores, hits, embeddings_ND
 
 
 def _why_they_may(network: Embedder | Network) -> str:

@@ -11,12 +11,12 @@ from podium.trainables.device import peak_memory_mb
 from podium.trainables.network.network import Network
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.saved_models.retrievals import retrievals
-from podium.trainables.training_loop.evaluation import Evaluation, Evaluator
+from podium.trainables.training_loop.evaluation import Evaluator
 from podium.trainables.training_loop.trainer import Trainer
 from podium.trainables.trial.fold_artifacts import FoldArtifacts, fold_artifacts
 from podium.trainables.trial.fold_data import FoldData
 from podium.trainables.trial.setup import TrialSetup
-from podium.trainables.trial_reports import EpochReport, Score, TestReport
+from podium.trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 
 def epochs_of(setup: TrialSetup) -> range:
@@ -94,12 +94,12 @@ class FoldRun:
         started = perf_counter()
         with reproducible(derive_seed(self._seed, epoch), self._setup.settings.num_threads):
             train_scores = self.train(epoch)
-            evaluation = self.validate(epoch)
+            val_scores, class_hits = self.validate(epoch)
         return EpochReport(
             fold=self._fold,
             epoch=epoch,
-            scores=(*train_scores, *(evaluation.scores if evaluation else ())),
-            class_hits=evaluation.class_hits if evaluation else (),
+            scores=(*train_scores, *val_scores),
+            class_hits=class_hits,
             seconds=perf_counter() - started,
             peak_memory_mb=peak_memory_mb(self._device),
         )
@@ -108,20 +108,19 @@ class FoldRun:
         """The training half of `run_epoch`."""
         return self._trainer.train(self._fold, epoch) if self._trainer else ()
 
-    def validate(self, epoch: int) -> Evaluation | None:
+    def validate(self, epoch: int) -> tuple[tuple[Score, ...], tuple[ClassHits, ...]]:
         """The validating half of `run_epoch`; keeps the weights if they are the best so far.
 
         Where nothing is validated that is each epoch, and so the last one in the end.
         """
         if self._val is None:
             self._select(epoch)
-            return None
-        evaluation = self._evaluator.evaluate(self._val, "val", epoch)
-        score = evaluation.scores[0].value
-        if score > self._best_score:
-            self._best_score = score
+            return (), ()
+        scores, class_hits, _ = self._evaluator.evaluate(self._val, "val", epoch)
+        if scores[0].value > self._best_score:
+            self._best_score = scores[0].value
             self._select(epoch)
-        return evaluation
+        return scores, class_hits
 
     def _select(self, epoch: int) -> None:
         weights = self._embedder.state_dict()
@@ -147,8 +146,8 @@ class FoldRun:
         test = self._data.tested()
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
-            evaluation = self._evaluator.evaluate(test, "test", epoch)
-            embeddings_ND, direction = evaluation.embeddings_ND, self._evaluator.by_direction
+            scores, hits, embeddings_ND = self._evaluator.evaluate(test, "test", epoch)
+            direction = self._evaluator.by_direction
             found = (
                 ()
                 if setup.settings.test_scores != "all"
@@ -157,8 +156,8 @@ class FoldRun:
         report = TestReport(
             fold=self._fold,
             epoch=epoch,
-            scores=evaluation.scores,
-            class_hits=evaluation.class_hits,
+            scores=scores,
+            class_hits=hits,
             retrievals=found,
             seconds=perf_counter() - started,
         )

@@ -37,8 +37,8 @@ def parted(dataset):
 
 
 def test_queries_are_searched_in_the_gallery(embedder, parted):
-    found = Evaluator(network=embedder, ks=(1, 2), fold=0).evaluate(parted, "test", epoch=0)
-    is_gallery, embeddings = parted.is_gallery_N, found.embeddings_ND
+    evaluator, is_gallery = Evaluator(network=embedder, ks=(1, 2), fold=0), parted.is_gallery_N
+    scores, class_hits, embeddings = evaluator.evaluate(parted, "test", epoch=0)
     assert len(embeddings) == len(parted)
     ranks = oracle_ranks_between(
         embeddings[~is_gallery],
@@ -47,33 +47,34 @@ def test_queries_are_searched_in_the_gallery(embedder, parted):
         parted.labels_N[is_gallery],
     )
     ranks = [rank for rank in ranks if rank is not None]
-    recalls = found.scores[:2]
+    recalls = scores[:2]
     assert [score.hits for score in recalls] == [sum(rank <= k for rank in ranks) for k in (1, 2)]
     assert {score.queries for score in recalls} == {len(ranks)}
     assert {score.gallery for score in recalls} == {int(is_gallery.sum())}
-    assert [sum(hits.hits) for hits in found.class_hits] == [score.hits for score in recalls]
-    assert sum(found.class_hits[0].queries) == len(ranks)
+    assert [sum(hits.hits) for hits in class_hits] == [score.hits for score in recalls]
+    assert sum(class_hits[0].queries) == len(ranks)
 
 
 def test_test_scores_are_those_computed_later_from_the_embeddings(embedder, parted):
     for images in (parted, replace(parted, is_gallery_N=None)):
-        found = Evaluator(network=embedder, ks=(1, 2), fold=0).evaluate(images, "test", epoch=0)
+        evaluator = Evaluator(network=embedder, ks=(1, 2), fold=0)
+        scores, _, embeddings = evaluator.evaluate(images, "test", epoch=0)
         later = ClassRetrieval(
-            embeddings_ND=found.embeddings_ND,
+            embeddings_ND=embeddings,
             labels_N=images.labels_N,
             is_gallery_N=images.is_gallery_N,
         )
         names = ("recall", "r_precision", "map_at_r", "nmi", "f1")
-        assert found.scores == later.scores(names, (1, 2))
+        assert scores == later.scores(names, (1, 2))
 
 
 def test_clusters_are_of_queries_and_gallery(embedder, parted):
-    found = Evaluator(network=embedder, ks=(1,), fold=0).evaluate(parted, "test", epoch=0)
-    alone = Evaluator(network=embedder, ks=(1,), fold=0).evaluate(
-        replace(parted, is_gallery_N=None), "test", epoch=0
+    found, alone = (
+        Evaluator(network=embedder, ks=(1,), fold=0).evaluate(images, "test", epoch=0)[0]
+        for images in (parted, replace(parted, is_gallery_N=None))
     )
-    assert found.scores[-2:] == alone.scores[-2:]
-    assert {score.gallery for score in found.scores[-2:]} == {len(parted)}
+    assert found[-2:] == alone[-2:]
+    assert {score.gallery for score in found[-2:]} == {len(parted)}
 
 
 def test_pictures_are_of_queries_with_their_nearest_of_the_gallery(dataset, embedder, parted):

@@ -75,7 +75,7 @@ def test_of_few_batches_of_batch_norm_the_failure_says_that_they_may_be_why(cach
 
 def test_an_earlier_epoch_is_selected_among_equals(cache_folder):
     run = start(cache_folder)
-    recalls = [run.validate(epoch).scores[0].value for epoch in (1, 2)]
+    recalls = [run.validate(epoch)[0][0].value for epoch in (1, 2)]
     assert recalls[0] == recalls[1]
     assert run.test().epoch == 1
 
