@@ -92,6 +92,9 @@ def test_half_of_the_images_are_flipped_and_a_seed_says_which():
     assert not np.array_equal(one, third)
     # Standard deviation 71.
     assert abs(one.sum() - NUM_DRAWS / 2) < 180
+    # Where an image is cut says nothing of it; standard deviation 0.011.
+    boxes_4B = boxes_of(375, 500, seed=3).T
+    assert np.abs(np.corrcoef(one, boxes_4B)[0, 1:]).max() < 0.06
 
 
 def test_centres_lie_where_torchvision_cuts_them():
