@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from pydantic import TypeAdapter
 
 from podium.orchestrator.results.records.fairness_record import Disparity, Fairness, Side
 
@@ -67,7 +68,8 @@ class FairnessCheck:
 def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
     """What the study was planned to share between its losses; None if it was not recorded."""
     values = provenance.get("fairness")
-    return None if values is None else Fairness.from_dict(values)
+    found: Fairness | None = TypeAdapter(Fairness | None).validate_python(values)
+    return found
 
 
 def fairness_checks(trials: pl.DataFrame) -> tuple[FairnessCheck, ...]:

@@ -1,6 +1,7 @@
 """Writes the snapshot of a study at its first start; afterwards it may grow, but never change."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from podium.errors import CorruptFileError, PodiumError
@@ -129,7 +130,7 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
     origin = {
         **provenance(),
         **({"code": code} if code else {}),
-        "fairness": fairness(study).to_dict(),
+        "fairness": asdict(fairness(study)),
         "spaces": space_record(study),
         "loss_kinds": {loss: facts_of(loss).kind for loss in study.loss_names},
         "data": {label: dict(dataset.hashes) for label, dataset in datasets.items()},

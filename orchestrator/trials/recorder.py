@@ -10,7 +10,6 @@ from podium.orchestrator.results.records.journal_records import Attempt
 from podium.orchestrator.results.records.metric_columns import known_columns, score_column
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.commit_trials import (
-    TrialCopy,
     commit_trial,
     copy_trials,
 )
@@ -71,15 +70,13 @@ class TrialRecorder:
 
     def copy(self, specs: Sequence[TrialSpec]) -> None:
         """Commit the rows of copies of trials that other searches have committed."""
-        copies = []
+        copies: dict[str, list[dict[str, object]]] = {}
         for spec in specs:
-            original = spec.original
-            assert original is not None, "only copies are copied"
+            assert spec.original is not None, "only copies are copied"
             identity = spec.identity_columns(self._study.name)
-            copies.append(
-                TrialCopy(trial_id=original.trial_id, search=original.search, identity=identity)
-            )
-        copy_trials(self._paths, self._schema, copies)
+            copies.setdefault(spec.original.search, []).append(identity)
+        for search, of_search in copies.items():
+            copy_trials(self._paths, self._schema, search, of_search)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests

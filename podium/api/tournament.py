@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import polars as pl
@@ -227,7 +227,7 @@ def _held(
             **tournament_record(tournament, stability),
             "warnings": scores.warnings,
             "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
-            "fairness": fairness and fairness.to_dict(),
+            "fairness": fairness and asdict(fairness),
             "read_as": reading and reading.record(),
         },
         rows=[

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -244,7 +244,7 @@ def _spaces(truth: Truth, losses: list[str]) -> object:
 
 
 def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:
-    record = json.dumps(fairness(truth.study_file).to_dict())
+    record = json.dumps(asdict(fairness(truth.study_file)))
     for loss, other in renamed.items():
         record = record.replace(json.dumps(loss), json.dumps(other))
     return json.loads(record)

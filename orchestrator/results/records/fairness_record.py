@@ -5,10 +5,10 @@ recipes and spaces may have changed when the results are read. Field names are s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 Area = Literal["training", "search", "space", "loss", "protocol"]
 DeclarationStatus = Literal["declared", "recipe", "noted", "undeclared"]
@@ -111,19 +111,6 @@ class Fairness:
     equal: Mapping[str, str]
     settings: Mapping[str, str]
     disparities: tuple[Disparity, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-able values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Fairness":
-        """The inverse of `to_dict` (lists become tuples again).
-
-        Raises:
-            ValueError: the values are no such record.
-        """
-        return TypeAdapter(cls).validate_python(values)
 
 
 def summarise_differences(disparities: Sequence[Disparity]) -> str:

@@ -1,7 +1,6 @@
 """Commits trials: one trial = one file = one row, nothing is cast, and the first commit wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import polars as pl
@@ -20,21 +19,6 @@ from podium.orchestrator.results.trial_files.inventory import is_gathered, take_
 from podium.orchestrator.results.trial_files.parquet_file import encode
 
 _MOST_NAMED = 10  # problems of a row; a list may have one for each of its entries
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialCopy:
-    """A row with the results of another trial.
-
-    Attributes:
-        trial_id: id of the trial whose results it gets.
-        search: id of the search of that trial.
-        identity: identity columns of the new row.
-    """
-
-    trial_id: str
-    search: str
-    identity: Mapping[str, object]
 
 
 def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
@@ -72,31 +56,30 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     return True
 
 
-def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]) -> None:
-    """Commit a row for each copy, in order; one that was there before stays.
+def copy_trials(
+    paths: StudyPaths, schema: pa.Schema, search: str, copies: Sequence[Mapping[str, object]]
+) -> None:
+    """Commit rows with the results of trials of a search; one that was there before stays.
 
     Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
+
+    Args:
+        paths: paths of the results folder.
+        schema: schema of every trial file of the study.
+        search: id of the search of the trials whose results are copied.
+        copies: identity columns of each new row, of which ``same_as`` names its trial.
 
     Raises:
         CorruptFileError: a trial to be copied has no row, or a file is damaged or foreign.
         StoreError: the store cannot be read or written.
     """
-    store = read_store(paths)
-    wanted: dict[str, list[str]] = {}
+    rows = open_rows(take_inventory(paths, search).files, read_store(paths), schema.names)
+    originals = rows.filter(pl.col("trial_id").is_in([copy["same_as"] for copy in copies]))
+    known = {row["trial_id"]: row for row in originals.to_dicts()}
     for copy in copies:
-        wanted.setdefault(copy.search, []).append(copy.trial_id)
-    originals: dict[str, dict[str, object]] = {}
-    for search, trial_ids in wanted.items():
-        files = take_inventory(paths, search).files
-        rows = open_rows(files, store, schema.names)
-        of_trials = rows.filter(pl.col("trial_id").is_in(trial_ids))
-        originals |= {row["trial_id"]: row for row in of_trials.to_dicts()}
-    for copy in copies:
-        if copy.trial_id not in originals:
-            raise CorruptFileError(
-                f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
-            )
-        row = {**dict.fromkeys(schema.names), **originals[copy.trial_id], **copy.identity}
+        if (trial_id := copy["same_as"]) not in known:
+            raise CorruptFileError(f"{paths.folder} has no row of trial {trial_id}, to be copied")
+        row = {**dict.fromkeys(schema.names), **known[trial_id], **copy}
         commit_trial(paths, schema, {**row, "attempts": 0, "test_readings": 0})
 
 

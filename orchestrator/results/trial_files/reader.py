@@ -11,7 +11,8 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -21,7 +22,7 @@ from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
-from podium.orchestrator.results.records.runs import Run, read_runs
+from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
@@ -187,13 +188,12 @@ class Reader:
         ``trained`` of them are no copies; ``last_index`` is the largest index of any of them.
         """
         key = ("search", "stage", "state")
-        counts = self._stored().collect(
+        counts = self.summarise(
             lambda rows: rows.group_by(key).agg(
                 pl.len().cast(pl.Int64).alias("trials"),
                 pl.col("same_as").is_null().sum().cast(pl.Int64).alias("trained"),
                 pl.col("index").max().cast(pl.Int64).alias("last_index"),
-            ),
-            in_parts=True,
+            )
         )
         return counts.sort(key)
 
@@ -244,19 +244,27 @@ class Reader:
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""
-        rows = [
-            tuple(getattr(attempt, name) for name in ATTEMPT_COLUMNS)
-            for attempt in read_attempts(self._paths)
-        ]
-        return pl.LazyFrame(rows, schema=ATTEMPT_COLUMNS, orient="row").sort("trial_id", "number")
+        rows = (asdict(attempt) for attempt in read_attempts(self._paths))
+        return _frame(rows, ATTEMPT_COLUMNS).sort("trial_id", "number")
 
     def runs(self) -> pl.LazyFrame:
         """One row per run of the study, in order."""
-        return runs_frame(read_runs(self._paths))
+        rows = (
+            {
+                **{name: getattr(run, name, None) for name in RUN_COLUMNS},
+                **{f"budget_{limit}": value for limit, value in run.budget.items()},
+                "run": run.number,
+                "num_ended_searches": len(run.ended_searches),
+            }
+            for run in read_runs(self._paths)
+        )
+        return _frame(rows, RUN_COLUMNS)
 
     def spending(self) -> pl.LazyFrame:
         """What each run spent: one row per run, search, stage and use."""
-        return spending_frame(read_runs(self._paths))
+        runs = read_runs(self._paths)
+        rows = ({**asdict(spent), "run": run.number} for run in runs for spent in run.spent)
+        return _frame(rows, SPENDING_COLUMNS).sort("run", "search", "stage", "use")
 
     def decisions(self) -> pl.DataFrame:
         """What searches and schedulers may know of ended trials: no test results.
@@ -330,32 +338,10 @@ def _decisive_scores() -> pl.Expr:
     return pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
 
 
-def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:
-    """One row per run, in order."""
-    rows = [
-        (
-            *(run.number, run.started_at, run.host, run.pid, run.podium_version),
-            *(run.seconds, run.end),
-            *(run.budget.get(name) for name in ("gpu_hours", "wall_hours", "trials")),
-            *(run.trials_per_search, len(run.ended_searches)),
-        )
-        for run in runs
-    ]
-    return pl.LazyFrame(rows, schema=RUN_COLUMNS, orient="row")
-
-
-def spending_frame(runs: Sequence[Run]) -> pl.LazyFrame:
-    """One row per run, search, stage and use."""
-    rows = [
-        (
-            *(run.number, spent.search, spent.stage, spent.use, spent.tries),
-            *(spent.seconds, spent.cpu_seconds, spent.gpu_seconds),
-        )
-        for run in runs
-        for spent in run.spent
-    ]
-    frame = pl.LazyFrame(rows, schema=SPENDING_COLUMNS, orient="row")
-    return frame.sort("run", "search", "stage", "use")
+def _frame(rows: Iterable[Mapping[str, object]], columns: pl.Schema) -> pl.LazyFrame:
+    """A row of the columns for each record, which may hold more; it is in memory."""
+    values = [[row[name] for name in columns] for row in rows]
+    return pl.LazyFrame(values, schema=columns, orient="row")
 
 
 def _present_winner(rows: StoredRows) -> pl.Expr:

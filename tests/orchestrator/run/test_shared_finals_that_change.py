@@ -180,9 +180,8 @@ def _kill(paths):
 def test_an_original_without_a_row_is_reported(tmp_path):
     run_planted(SMALL, tmp_path)
     paths = StudyPaths(tmp_path / SMALL.name)
-    copy = copying.TrialCopy(trial_id="nobody", search="s", identity={})
     with pytest.raises(CorruptFileError, match="has no row of trial nobody, to be copied"):
-        copying.copy_trials(paths, read_store(paths).schema, [copy])
+        copying.copy_trials(paths, read_store(paths).schema, "s", [{"same_as": "nobody"}])
 
 
 def test_searches_with_the_same_splits_have_rows_of_their_own(tmp_path):

@@ -71,6 +71,7 @@ def test_every_link_is_named_at_any_depth_and_refused_before_anything_changes(
     paths = copy_of(interrupted, tmp_path)
     folder, deep = a_file(paths, pattern), paths.folder / "code" / "a" / "b"
     outside = tmp_path / "outside"
+    (folder / ".what a killed writer left.tmp").touch()
     folder.rename(outside)
     folder.symlink_to(outside)
     deep.mkdir(parents=True)

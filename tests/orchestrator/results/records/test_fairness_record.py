@@ -1,7 +1,9 @@
 """What differs between competitors, as it is stored and put into words."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
+
+from pydantic import TypeAdapter
 
 from podium.orchestrator.results.records.fairness_record import (
     Disparity,
@@ -91,4 +93,5 @@ def test_what_is_stored_is_what_is_read():
     record = Fairness(
         equal={"finals": "3"}, settings={"epochs": "8"}, disparities=(SAMPLER, WIDTHS, PROXIES)
     )
-    assert Fairness.from_dict(json.loads(json.dumps(record.to_dict()))) == record
+    stored = json.loads(json.dumps(asdict(record)))
+    assert TypeAdapter(Fairness).validate_python(stored) == record

@@ -17,7 +17,8 @@ from podium.orchestrator.results.records.runs import (
 from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
-from podium.orchestrator.results.trial_files.reader import runs_frame, spending_frame
+from podium.orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import new_store
 
 SPENT = RunSpent(
     search="a.b",
@@ -57,13 +58,16 @@ def test_runs_come_back_in_the_order_of_their_numbers(paths):
     assert next_number(paths) == 4
 
 
-def test_frames_have_a_row_for_each_run_and_for_what_it_spent():
-    runs = runs_frame([RUN]).collect().to_dicts()
-    assert runs[0]["budget_gpu_hours"] == 2.0
-    assert runs[0]["num_ended_searches"] == 1
-    (row,) = spending_frame([RUN]).collect().to_dicts()
+def test_frames_have_a_row_for_each_run_and_for_what_it_spent(tmp_path):
+    paths = new_store(tmp_path)
+    reader = Reader(paths.folder)
+    assert reader.runs().collect().is_empty()
+    write_run(paths, RUN)
+    (run,) = reader.runs().collect().to_dicts()
+    assert (run["run"], run["host"], run["budget_gpu_hours"]) == (1, "here", 2.0)
+    assert (run["budget_wall_hours"], run["num_ended_searches"]) == (None, 1)
+    (row,) = reader.spending().collect().to_dicts()
     assert (row["run"], row["use"], row["gpu_seconds"]) == (1, "complete", 5.0)
-    assert runs_frame([]).collect().is_empty()
 
 
 def damaged(**changes):

@@ -10,7 +10,7 @@ import pytest
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files import integrity
-from podium.orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
+from podium.orchestrator.results.trial_files.commit_trials import copy_trials
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
@@ -124,9 +124,9 @@ def test_a_damaged_or_foreign_file_is_named_by_every_reader_and_never_gathered(
 def test_a_foreign_row_is_not_copied_to_another_search(store_of_four):
     damage, message = DAMAGES["other study"]
     damage(store_of_four)
-    copy = TrialCopy(trial_id="t003", search="s1", identity={"trial_id": "t009", "search": "s0"})
+    copy = {"same_as": "t003", "trial_id": "t009", "search": "s0"}
     with pytest.raises(CorruptFileError, match=message):
-        copy_trials(store_of_four, SCHEMA, [copy])
+        copy_trials(store_of_four, SCHEMA, "s1", [copy])
     assert not store_of_four.trial("s0", "t009").exists()
 
 
