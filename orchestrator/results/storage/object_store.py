@@ -221,7 +221,10 @@ def reason_of(problem: str, *, has_answered: bool) -> tuple[type[StoreError], st
     if _METADATA_SERVICE.search(problem):
         # A role's credentials are renewed now and then.
         kind = UnreachableError if has_answered else StoreError
-        return kind, "no credentials on this node (see docs/how-to/storage.md)"
+        return kind, (
+            "no credentials on this node, whose environment must hold them; profiles of ~/.aws get"
+            " there by eval $(aws configure export-credentials --format env)"
+        )
     status = _STATUS.search(problem)
     if status is None and "HTTP error" in problem:
         return UnreachableError, "the store does not answer"
