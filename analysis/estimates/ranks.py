@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PODIUM = 3
+_DIGITS = 12  # of sums of weighted ranks, so that equal sums tie whatever their rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,26 @@ class Standing:
     top_three: int
     mean_score: float
     blocks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailableRank:
+    """A competitor over the blocks that hold its score and another's.
+
+    Attributes:
+        competitor: name of the competitor.
+        rank_sum: sum of weighted ranks around the middle rank, the lowest is first; a missing
+            score counts 0, as the middle does. None if there is no such block.
+        beaten_by: mean share of the others present that are better, 0 (first) to 1 (last), ties
+            half; None like ``rank_sum``. It does not depend on how many are present, but on
+            who.
+        num_blocks: number of blocks that hold its score and another's.
+    """
+
+    competitor: str
+    rank_sum: float | None
+    beaten_by: float | None
+    num_blocks: int
 
 
 def average_ranks(scores_BC: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,4 +103,43 @@ def standings(names: Sequence[str], scores_BC: NDArray[np.float64]) -> tuple[Sta
             blocks=num_blocks,
         )
         for c in order
+    )
+
+
+def available_ranks(
+    names: Sequence[str], scores_BC: NDArray[np.float64]
+) -> tuple[AvailableRank, ...]:
+    """Every competitor over the blocks that have it, best first, equal sums by name.
+
+    Ranks are among those present, around the middle one, and weighted so that blocks with many and
+    few present count alike (Skillings and Mack 1981). Descriptive: a loss that was left out where
+    it is bad is flattered.
+
+    Args:
+        names: names of the C competitors.
+        scores_BC: higher is better; NaN where a competitor has no score.
+    """
+    present_BC = np.isfinite(scores_BC)
+    present_BC &= present_BC.sum(axis=1, keepdims=True) > 1
+    size_B1 = present_BC.sum(axis=1, keepdims=True)
+    # Missing scores go to the end, where they change no other's rank.
+    lowest = np.nanmin(scores_BC, initial=0.0) - 1
+    ranks_BC = average_ranks(np.where(np.isfinite(scores_BC), scores_BC, lowest))
+    beaten_BC = (ranks_BC - 1) / np.maximum(size_B1 - 1, 1)
+    weighted_BC = np.sqrt(12 / (size_B1 + 1)) * (ranks_BC - (size_B1 + 1) / 2)
+    found = []
+    for c, name in enumerate(names):
+        has_B = present_BC[:, c]
+        found.append(
+            AvailableRank(
+                competitor=name,
+                rank_sum=float(weighted_BC[has_B, c].sum().round(_DIGITS))
+                if has_B.any()
+                else None,
+                beaten_by=float(beaten_BC[has_B, c].mean()) if has_B.any() else None,
+                num_blocks=int(has_B.sum()),
+            )
+        )
+    return tuple(
+        sorted(found, key=lambda f: (f.rank_sum is None, f.rank_sum or 0.0, f.competitor))
     )

@@ -1,29 +1,24 @@
-// Competitors by average rank with intervals, ties bracketed, score and gain in columns.
+// Competitors by average rank with score and gain in columns.
 
 const TALLEST_ROW = 56, LOWEST_ROW = 15, PLOT_HEIGHT = 390; // pixels
 const TICK = 22; // pixels that a number of the axis needs
 const MOST_TICKS = 12;
-const BRACKET = 9; // pixels beside the next
-const MOST_BRACKETS = 8;
 const INSET = 8; // pixels between the ends of the axis and its edges
 
-kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
+kinds.ranking = ({ rows, score, gain, last }, width) => {
   const isNarrow = width < 560;
   const row = Math.max(LOWEST_ROW, Math.min(TALLEST_ROW, PLOT_HEIGHT / rows.length));
   const names = rows.map((it) => `${it.rank_text}  ${it.name}`);
   const left = roomFor(names, width, { share: isNarrow ? 0.36 : 0.3 });
   const column = isNarrow ? 54 : 92;
-  const brackets = groups.slice(0, MOST_BRACKETS);
-  const right = (gain ? 2 : 1) * column + BRACKET * brackets.length + 12;
+  const right = (gain ? 2 : 1) * column + 12;
   const end = width - 4;
-  const bracketsEnd = end - (gain ? 2 : 1) * column;
   const tip = (it) => [
     it.name,
-    `average rank ${numberText(it.rank)}${it.low === null ? "" : ` (95 % interval ${numberText(it.low)} to ${numberText(it.high)})`}`,
+    `average rank ${numberText(it.rank)}`,
     `${score}: ${numberText(it.score)}`,
     ...(it.gain === null ? [] : [`${gain}: ${signedText(it.gain)} points`]),
   ].join("\n");
-  const known = rows.filter((it) => it.low !== null);
   const ticks = rankTicks(last, width - left - right);
   const text = (x, channel, options = {}) => Plot.text(rows, {
     y: "name", frameAnchor: "right", dx: x - width + right, textAnchor: "end", text: channel,
@@ -40,15 +35,7 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
       tickFormat: (name) => fitted(names[rows.findIndex((it) => it.name === name)], left) },
     marks: [
       Plot.gridX(ticks, { strokeOpacity: 0.12 }),
-      Plot.ruleY(known, { y: "name", x1: "low", x2: "high", stroke: (it) => colourOf(it.name), strokeWidth: 2.5, strokeOpacity: 0.75, ...tagged(known, (it) => it.name) }),
       Plot.dot(rows, { y: "name", x: "rank", r: 5, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(rows, (it) => it.name) }),
-      ...brackets.flatMap((group, i) => {
-        const dx = bracketsEnd - BRACKET * (brackets.length - i) - width + right;
-        return [
-          Plot.line(group, { x: () => last, y: (name) => name, dx: dx + INSET, stroke: "var(--muted)", strokeWidth: 1.5 }),
-          Plot.dot(group, { x: () => last, y: (name) => name, dx: dx + INSET, r: 2.6, fill: "var(--muted)" }),
-        ];
-      }),
       text(gain ? end - column : end, (it) => numberText(it.score)),
       head(gain ? end - column : end, isNarrow ? score.replace(/,.*/, "") : score),
       ...(gain ? [

@@ -14,8 +14,6 @@ class RankedRow:
         name: name of the competitor.
         rank_text: its rank, as is written before its name.
         rank: average rank.
-        low: lower end of the 95 % interval of the average rank; None if unknown.
-        high: its upper end.
         score: mean score.
         gain: gain over the published default in points; None if unknown.
     """
@@ -23,15 +21,12 @@ class RankedRow:
     name: str
     rank_text: str
     rank: float
-    low: float | None
-    high: float | None
     score: float
     gain: float | None
 
 
 def ranking_plot(
     rows: Sequence[RankedRow],
-    groups: Sequence[Sequence[str]],
     *,
     score: str,
     last_rank: int,
@@ -41,7 +36,6 @@ def ranking_plot(
 
     Args:
         rows: competitors shown, best first.
-        groups: names of those between which no pair differs significantly, each a bracket.
         score: what the scores are, such as ``Recall@1, %``.
         last_rank: last rank of the axis.
         name: name of the plot, unique within the page.
@@ -51,12 +45,10 @@ def ranking_plot(
         kind="ranking",
         name=name,
         title="Competitors by average rank",
-        description="One line for each competitor, best at the top: average rank with its"
-        " interval, mean score, and gain of tuning. Brackets join those that do not differ"
-        " significantly. The numbers are in the leaderboard.",
+        description="One line for each competitor, best at the top: average rank, mean"
+        " score, and gain of tuning. The numbers are in the leaderboard.",
         values={
             "rows": [asdict(row) for row in rows],
-            "groups": [list(group) for group in groups],
             "score": score,
             "gain": "Gain of tuning" if has_gain else None,
             "last": last_rank,

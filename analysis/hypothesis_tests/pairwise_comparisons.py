@@ -1,63 +1,45 @@
-"""Pairwise comparisons of competitors, by the primary test and others."""
+"""Pairwise comparisons of competitors: differences, intervals and adjusted p."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.ranks import average_ranks
-from podium.analysis.hypothesis_tests.nemenyi import nemenyi_p_value
-from podium.analysis.hypothesis_tests.sign_flip_test import (
-    sign_flip_p_values,
-    smallest_sign_flip_p,
-)
-from podium.analysis.hypothesis_tests.wilcoxon import (
-    SignedRank,
-    signed_rank_tests,
-    smallest_signed_rank_p,
-)
-from podium.orchestrator.results.records.tournament_rules import PrimaryTest
-
-_MOST_BLOCKS = 10_000
+from podium.analysis.hypothesis_tests.sign_flip_test import sign_flip_test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two competitors, block by block. Differences are a - b, in units of the score.
+    """Two competitors. Differences are a - b, in units of the score.
 
-    ``p`` is that of the primary test, adjusted for the number of pairs: the verdict. It,
-    ``wilcoxon``, ``p_holm`` (of Wilcoxon) and ``p_nemenyi`` are None where there are too few units
-    for a test; ``p_nemenyi`` also with two competitors.
+    Attributes:
+        a: name of the first competitor.
+        b: name of the second.
+        mean_difference: mean over the units of the test; over blocks without a test.
+        low: lower end of its interval, simultaneous with those of the other pairs; None without a
+            test, or where differences do not scatter.
+        high: upper end, like ``low``.
+        p: p of the test, adjusted for the number of pairs; None without a test. It is the smallest
+            level whose interval excludes 0.
+        wins: number of blocks in which a is ahead.
+        ties: number of blocks with equal scores.
+        losses: number of blocks in which b is ahead.
     """
 
     a: str
     b: str
     mean_difference: float
-    rank_difference: float
+    low: float | None
+    high: float | None
+    p: float | None
     wins: int
     ties: int
     losses: int
-    p: float | None
-    wilcoxon: SignedRank | None
-    p_holm: float | None
-    p_nemenyi: float | None
 
     def differs(self, alpha: float) -> bool:
-        """Whether the two are significantly different by the primary test; not if p is unknown."""
+        """Whether the two are significantly different; not if p is unknown."""
         return self.p is not None and self.p <= alpha
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallestP:
-    """The least p any pair could reach with so many blocks, before and after adjustment.
-
-    Nemenyi's p is adjusted as it is: both are equal.
-    """
-
-    raw: float
-    adjusted: float
 
 
 def compare_pairs(
@@ -65,73 +47,51 @@ def compare_pairs(
     scores_BC: NDArray[np.float64],
     unit_scores_UC: NDArray[np.float64] | None,
     *,
-    nemenyi_scores_XC: NDArray[np.float64] | None = None,
-    test: PrimaryTest = "wilcoxon_holm",
+    alpha: float,
+    against: str | None = None,
 ) -> tuple[Pair, ...]:
-    """All C (C - 1) / 2 pairs, in the order of the columns.
+    """The asked pairs of C competitors, in the order of the columns.
 
     Args:
-        names: names of the C competitors; if best first, ``a`` is the better placed of a pair.
+        names: names of the competitors; if best first, ``a`` is the better placed of a pair.
         scores_BC: finite scores of blocks, higher is better.
-        unit_scores_UC: scores of what is independent, such as means of groups of blocks, on which
-            the tests are made; None makes no test.
-        nemenyi_scores_XC: scores whose average ranks Nemenyi's test compares, taken for those of
-            U independent blocks; None means those of blocks.
-        test: primary test.
+        unit_scores_UC: scores of what is independent; None makes no test.
+        alpha: level of the intervals.
+        against: the competitor that every other one is compared with; None for all pairs.
     """
-    num_competitors = scores_BC.shape[1]
-    average_C = average_ranks(scores_BC).mean(axis=0)
-    nemenyi_C = (
-        average_C if nemenyi_scores_XC is None else average_ranks(nemenyi_scores_XC).mean(axis=0)
-    )
-    indices = list(combinations(range(num_competitors), 2))
-    tests: Sequence[SignedRank | None] = (
-        [None] * len(indices) if unit_scores_UC is None else signed_rank_tests(unit_scores_UC)
-    )
-    adjusted = holm([tested.p_value for tested in tests if tested is not None])
-    flipped = (
-        holm(sign_flip_p_values(differences(unit_scores_UC)).tolist())
-        if unit_scores_UC is not None and test == "permutation_holm"
-        else []
-    )
-    pairs = []
-    for number, ((a, b), tested) in enumerate(zip(indices, tests, strict=True)):
-        gaps_B = scores_BC[:, a] - scores_BC[:, b]
-        gap = float(average_C[a] - average_C[b])
-        p_holm = None if unit_scores_UC is None else adjusted[number]
-        p_nemenyi = (
-            nemenyi_p_value(
-                float(nemenyi_C[a] - nemenyi_C[b]), num_competitors, len(unit_scores_UC)
-            )
-            if unit_scores_UC is not None and num_competitors > 2
-            else None
+    first_P, second_P = np.triu_indices(len(names), k=1)
+    if against is not None:
+        own = names.index(against)
+        is_asked_P = (first_P == own) | (second_P == own)
+        first_P, second_P = first_P[is_asked_P], second_P[is_asked_P]
+    gaps_BP = scores_BC[:, first_P] - scores_BC[:, second_P]
+    means_P = gaps_BP.mean(axis=0)
+    tested_3P = np.full((3, len(first_P)), np.nan)
+    if unit_scores_UC is not None:
+        gaps_UP = unit_scores_UC[:, first_P] - unit_scores_UC[:, second_P]
+        means_P = gaps_UP.mean(axis=0)
+        tested_3P = np.stack(sign_flip_test(gaps_UP, alpha=alpha))
+    wins_P, losses_P = (gaps_BP > 0).sum(axis=0), (gaps_BP < 0).sum(axis=0)
+    return tuple(
+        Pair(
+            a=names[first],
+            b=names[second],
+            mean_difference=float(means_P[number]),
+            p=_known(tested_3P[0, number]),
+            low=_known(tested_3P[1, number]),
+            high=_known(tested_3P[2, number]),
+            wins=int(wins_P[number]),
+            ties=int(len(gaps_BP) - wins_P[number] - losses_P[number]),
+            losses=int(losses_P[number]),
         )
-        p_flipped = flipped[number] if flipped else None
-        pairs.append(
-            Pair(
-                a=names[a],
-                b=names[b],
-                mean_difference=float(gaps_B.mean()),
-                rank_difference=gap,
-                wins=int((gaps_B > 0).sum()),
-                ties=int((gaps_B == 0).sum()),
-                losses=int((gaps_B < 0).sum()),
-                p={"wilcoxon_holm": p_holm, "nemenyi": p_nemenyi, "permutation_holm": p_flipped}[
-                    test
-                ],
-                wilcoxon=tested,
-                p_holm=p_holm,
-                p_nemenyi=p_nemenyi,
-            )
+        for number, (first, second) in enumerate(
+            zip(first_P.tolist(), second_P.tolist(), strict=True)
         )
-    return tuple(pairs)
+    )
 
 
-def differences(scores_BC: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Differences a - b of all pairs, one column each, in the order of ``compare_pairs``."""
-    first, second = np.triu_indices(scores_BC.shape[1], k=1)
-    gaps_BP: NDArray[np.float64] = scores_BC[:, first] - scores_BC[:, second]
-    return gaps_BP
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -148,48 +108,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - position) * p_values[index]))
         adjusted[index] = largest
     return adjusted
-
-
-def smallest_p(
-    num_blocks: int, num_competitors: int, test: PrimaryTest = "wilcoxon_holm"
-) -> SmallestP:
-    """The least p of a pair: without ties, and with all differences of one sign.
-
-    For Nemenyi it is that of one competitor always first and another always last.
-
-    Args:
-        num_blocks: number of blocks, at least 1.
-        num_competitors: number of competitors, at least 2; for Nemenyi at least 3.
-        test: primary test.
-    """
-    if test == "nemenyi":
-        p = nemenyi_p_value(num_competitors - 1, num_competitors, num_blocks)
-        return SmallestP(raw=p, adjusted=p)
-    is_wilcoxon = test == "wilcoxon_holm"
-    raw = smallest_signed_rank_p(num_blocks) if is_wilcoxon else smallest_sign_flip_p(num_blocks)
-    num_pairs = num_competitors * (num_competitors - 1) // 2
-    return SmallestP(raw=raw, adjusted=min(1.0, num_pairs * raw))
-
-
-def blocks_needed(num_competitors: int, alpha: float, test: PrimaryTest) -> int | None:
-    """Fewest blocks with which a pair can differ significantly; None if 10,000 are too few."""
-    for num_blocks in range(2, _MOST_BLOCKS):
-        if smallest_p(num_blocks, num_competitors, test).adjusted <= alpha:
-            return num_blocks
-    return None
-
-
-def p_value_matrix(
-    names: Sequence[str], pairs: Sequence[Pair], *, nemenyi: bool = False
-) -> NDArray[np.float64]:
-    """Symmetric adjusted p in the order of ``names``: of the primary test, or Nemenyi's.
-
-    The diagonal is 1; an unknown p is NaN.
-    """
-    column = {name: number for number, name in enumerate(names)}
-    p_CC = np.eye(len(names))
-    for pair in pairs:
-        p = pair.p_nemenyi if nemenyi else pair.p
-        a, b = column[pair.a], column[pair.b]
-        p_CC[a, b] = p_CC[b, a] = np.nan if p is None else p
-    return p_CC

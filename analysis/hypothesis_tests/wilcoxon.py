@@ -93,11 +93,6 @@ def signed_rank_tests(scores_BC: NDArray[np.float64]) -> list[SignedRank]:
     return tests
 
 
-def smallest_signed_rank_p(num_pairs: int) -> float:
-    """The least two-sided p that so many pairs can give: all differences of one sign."""
-    return min(1.0, 2.0 ** (1 - num_pairs))
-
-
 def _plain_statistics(
     differences_BP: NDArray[np.float64], tolerance_P: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -18,7 +18,6 @@ from podium.analysis.page.html_page import (
 )
 from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
-from podium.analysis.tournament.rank_stability import RankStability
 from podium.analysis.tournament.standings_record import tournament_record
 from podium.analysis.tournament.tournament import Tournament
 
@@ -50,15 +49,12 @@ def latex_files(page: Page) -> dict[str, str]:
     return {**files, f"{_INDEX}.tex": "".join(lines)}
 
 
-def page_record(
-    page: Page, tournament: Tournament | None, stability: RankStability | None = None
-) -> dict[str, Any]:
+def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:
     """The page without its figures as plain values, for JSON.
 
     Args:
         page: page of a study, or of a table of scores.
         tournament: the tournament that the page is about; None if none could be held.
-        stability: stability of its ranks; None with a single block.
 
     Returns:
         ``title``, ``subtitle``, ``headline``, ``sentences``, ``notices``, ``sections`` (each with
@@ -80,7 +76,7 @@ def page_record(
             for section in page.sections
         ],
         "tables": [_table_record(table) for table in _named(page)],
-        "tournament": tournament_record(tournament, stability) if tournament else None,
+        "tournament": tournament_record(tournament) if tournament else None,
     }
 
 

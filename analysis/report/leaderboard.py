@@ -1,32 +1,23 @@
 """Leaderboards: ranks over all blocks, of each data set and score, and of groups of losses."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES
-from podium.analysis.estimates.grouped_share import FEWEST_GROUPS
-from podium.analysis.estimates.ranks import Standing
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Paragraph, Part, Section
-from podium.analysis.page.tables import Cell, Column, Table, table
+from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.fairness import fairness_note
 from podium.analysis.scores.final_scores import IS_BASELINE
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.tournament.loss_groups import GroupDifference, LossGroups
-from podium.analysis.tournament.medals import rank_ranges, shared_places
-from podium.analysis.tournament.rank_bootstrap import FEWEST_RUNS, LeaveOneOut
-from podium.analysis.tournament.rank_stability import RankStability
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament, hold_tournament
-from podium.analysis.tournament.verdict_text import skillings_mack_sentence
 from podium.analysis.wording import MOST_NAMED, counted, listed, number, range_of, signed
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import RankedScore
 
-_PODIUM = {1: "first", 2: "second", 3: "third"}
 _ALL_DATA = "all"
 _DATASET = "dataset"
 _COMPETITOR = "loss"
@@ -35,12 +26,11 @@ _K = "k"
 
 
 def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section of a study: the table of ranks with its uncertainty; None without a ranking."""
+    """The section of a study: the table of ranks; None without a ranking."""
     if results.tournament is None:
         return None
     parts = _rank_parts(
         results.tournament,
-        results.stability,
         series,
         metric=f"{results.ranked_by.label},\N{NO-BREAK SPACE}%",
         aside=fairness_note(results),
@@ -49,91 +39,48 @@ def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section 
 
 
 def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """The table of ranks with its uncertainty."""
-    parts = _rank_parts(results.tournament, results.stability, series, metric=results.score)
+    """The section of a published table."""
+    parts = _rank_parts(results.tournament, series, metric=results.score)
     return Section(name="ranking", title="Leaderboard", parts=parts)
 
 
 def _rank_parts(
     tournament: Tournament,
-    stability: RankStability | None,
     series: Mapping[str, Series],
     *,
     metric: str,
     aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
-    """The table of ranks, and the first three without each block.
-
-    Where blocks lack scores, the order over all of them comes first.
+    """The table of ranks; where blocks lack scores, the order over all of them comes first.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
-        stability: stability of its ranks; None with a single block.
         series: look of each competitor.
         metric: what the scores are, such as ``Recall@1, %``.
         aside: parts to be put below the table.
     """
-    return (
-        *_all_blocks(tournament, series),
-        _table(tournament, stability, series, metric),
-        *aside,
-        *_left_out_podiums(stability),
-    )
+    return (*_all_blocks(tournament, series), _table(tournament, series, metric), *aside)
 
 
-def _table(
-    tournament: Tournament,
-    stability: RankStability | None,
-    series: Mapping[str, Series],
-    metric: str,
-) -> Table:
-    found = stability.bootstrap.competitors if stability else ()
-    known = {it.competitor: it for it in found}
-
-    def uncertainty(name: str) -> Callable[[Standing], float | None]:
-        return lambda standing: getattr(known[standing.competitor], name)
-
+def _table(tournament: Tournament, series: Mapping[str, Series], metric: str) -> Table:
     left_out = counted(len(tournament.excluded), "block")
-    shared = _shared_note(tournament, shared_places(tournament, stability))
     return table(
         tournament.standings,
         (
             Column.named("Competitor", "competitor", series),
-            rank_column(tournament, stability),
+            Column.number("Rank", "place", 0),
             Column.number("Average rank", "average_rank"),
-            Column.interval(
-                "95\N{NO-BREAK SPACE}% interval", uncertainty("low"), uncertainty("high")
-            )
-            if stability
-            else None,
             total_column(),
             Column.number("sd", "rank_std"),
             Column.number("Wins", "wins", 0),
             Column.number("Top\N{NO-BREAK SPACE}3", "top_three", 0),
             Column.number(f"Mean {metric}", "mean_score"),
-            Column.percent("P(first)", uncertainty("p_first")) if stability else None,
-            Column.percent("P(top\N{NO-BREAK SPACE}3)", uncertainty("p_top_three"))
-            if stability
-            else None,
         ),
         name="leaderboard",
         caption=f"Ranks within {counted(len(tournament.blocks), 'block')}, 1 is best; ties share"
         " their average rank; sd is the sample standard deviation."
         + (f" {left_out} left out." if tournament.excluded else ""),
-        note=f"{shared} {bootstrap_note(stability) if stability else ''}".strip(),
     )
-
-
-def rank_column(tournament: Tournament, stability: RankStability | None) -> Column:
-    """The rank of a standing, or the range of those that share it: ``2–3``."""
-    ranges = rank_ranges(tournament, stability)
-
-    def cell(standing: Standing) -> Cell:
-        held = ranges[standing.competitor]
-        ends = dict.fromkeys((held[0], held[-1]))
-        return Cell(text="–".join(map(str, ends)), order=standing.place)
-
-    return Column(label="Rank", cell=cell)
 
 
 def total_column() -> Column:
@@ -145,98 +92,24 @@ def total_column() -> Column:
     )
 
 
-def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each of the first three ranks is shared, and when a rank is; empty if none."""
-    if not shared:
-        return ""
-    named = "; ".join(
-        f"{standing.competitor} with {listed(shared[standing.competitor], most=MOST_NAMED)}"
-        for standing in tournament.standings
-        if standing.place in _PODIUM and standing.competitor in shared
-    )
-    decided = (
-        f", keeps it in 95 % of the resamples, and no single {tournament.units.one} decides it"
-        if tournament.question == "other_blocks"
-        else " and keeps it in 95 % of the resamples"
-    )
-    return (
-        f"{f'Shared ranks: {named}. ' if named else ''}A rank is shared unless its holder"
-        f" differs significantly from all behind it{decided}."
-    )
-
-
 def _all_blocks(tournament: Tournament, series: Mapping[str, Series]) -> Iterator[Table]:
     """The order over all blocks, where some lack scores and the ranking leaves them out."""
-    available = tournament.available
-    if available is None:
+    if not tournament.available:
         return
-    result = (
-        skillings_mack_sentence(available.test)
-        if available.test
-        else "Skillings and Mack's test cannot be computed on these scores."
-    )
     yield table(
-        available.ranks,
+        tournament.available,
         (
             Column.named("Competitor", "competitor", series),
             Column.number("Rank sum", "rank_sum"),
             Column.number("Beaten by", "beaten_by", least_first=True),
-            Column.number("Average rank", "average_rank"),
             Column.count("Blocks", "num_blocks"),
         ),
         name="available-ranks",
         caption=f"All blocks, also the {counted(len(tournament.excluded), 'block')} left out of"
         " the ranking for missing scores",
-        note=f"{result} Rank sum: of ranks around the middle one, the lowest is first; a missing"
-        " score counts as the middle. Beaten by: mean share of the others present that are"
-        " better, 0 is first. Ranks are among those present; fewer present make better ranks.",
+        note="Rank sum: of ranks around the middle one, the lowest is first; a missing score counts"
+        " as the middle. Beaten by: mean share of the others present that are better, 0 is first.",
     )
-
-
-def bootstrap_note(stability: RankStability) -> str:
-    """Where interval and probabilities come from, and how far to trust them."""
-    bootstrap, noun = stability.bootstrap, stability.groups.noun
-    resampled = f"Probabilities: {bootstrap.replicates:,} resamples of {stability.resampled}."
-    if bootstrap.num_groups == 1:
-        interval = (
-            f"No interval: it takes {FEWEST_RUNS} runs of each competitor."
-            if bootstrap.is_sensitivity
-            else "Intervals: percentiles of these."
-        )
-        meaning = "They say what other runs of the same blocks would change, not other blocks."
-        return f"{resampled} {interval} {meaning}"
-    if bootstrap.is_sensitivity:
-        return (
-            f"{resampled} No interval: it takes {FEWEST_GROUPS} {noun}s, and with"
-            f" {bootstrap.num_groups} the probabilities only show how the order depends on single"
-            " ones."
-        )
-    return (
-        f"{resampled} Intervals: Wilson's, from how average ranks vary between {noun}s, with"
-        " Student's t."
-    )
-
-
-def _left_out_podiums(stability: RankStability | None) -> Iterator[Paragraph]:
-    """Who takes the first three ranks when each group of blocks in turn is left out."""
-    if stability is None or not stability.leave_one_out:
-        return
-    last = len(stability.bootstrap.competitors)
-    takers = "; ".join(_takers(stability.leave_one_out, rank) for rank in _PODIUM if rank <= last)
-    text = f"Leaving out one {stability.groups.noun} at a time: {takers}."
-    yield Paragraph(text=text, style="note")
-
-
-def _takers(left_out: Sequence[LeaveOneOut], rank: int) -> str:
-    takers = Counter(
-        " and ".join(name for found, name in one.podium if found == rank) or "none alone"
-        for one in left_out
-    )
-    counts = sorted(takers.items(), key=lambda item: (-item[1], item[0]))
-    if len(counts) == 1:
-        return f"{counts[0][0]} stays {_PODIUM[rank]}"
-    split = [f"{name} ({'once' if n == 1 else f'{n} times'})" for name, n in counts]
-    return f"rank {rank} goes to {listed(split)}"
 
 
 def rankings(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -389,16 +262,11 @@ def _groups_section(
 
 def _group_sentences(found: LossGroups, tournament: Tournament, gap: str) -> Iterator[str]:
     yield " ".join(_difference_text(item, gap) for item in found.differences)
-    blocks = tournament.block_groups
-    few = (
-        ""
-        if blocks.number >= FEWEST_VALUES
-        else f" An interval needs {FEWEST_VALUES} {blocks.noun}s, and there"
-        f" {'is' if blocks.number == 1 else 'are'} {blocks.number}."
-    )
+    units = tournament.block_units
     yield (
-        f"Intervals are Student's over {blocks.counted}, for the losses that are here: they say"
-        f" what other {blocks.elsewhere} might give, not what other losses of a group would.{few}"
+        units.why_untested
+        or f"Intervals are Student's over {units.counted}, for the losses that are here, not for"
+        " other losses of a group."
     )
     if found.ungrouped:
         yield f"In no group: {listed(found.ungrouped, most=MOST_NAMED)}."

@@ -7,14 +7,11 @@ import polars as pl
 from podium.analysis.estimates.confidence_intervals import class_bootstrap
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
-from podium.analysis.report.leaderboard import bootstrap_note
 from podium.analysis.scores.final_scores import BASELINES
 from podium.analysis.study_results.study_results import StudyResults
-from podium.analysis.tournament.rank_stability import RankStability
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.wording import counted, listed
-from podium.orchestrator.results.records.tournament_rules import TEST_LABELS
 
 _POINTER = (
     "docs/explanation/statistics/ of podium has each definition, its limits, and its source."
@@ -27,7 +24,7 @@ def methods(results: StudyResults, series: Mapping[str, Series]) -> Section:
     return _section(
         ("Scores", _scores(results)),
         ("Selection", _selection(results)),
-        *_ranking(results.tournament, results.stability, "declared in the study file"),
+        *_ranking(results.tournament, "declared in the study file"),
         ("Intervals", _intervals(results)),
         ("Exclusions", _exclusions(results)),
         ("Software", _software(results)),
@@ -38,9 +35,7 @@ def table_methods(results: TableResults, series: Mapping[str, Series]) -> Sectio
     """The section of a published table."""
     del series  # it has no figure
     scores = ("The scores are those of the file; higher is better.",)
-    return _section(
-        ("Scores", scores), *_ranking(results.tournament, results.stability, results.rules_from)
-    )
+    return _section(("Scores", scores), *_ranking(results.tournament, results.rules_from))
 
 
 def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
@@ -77,26 +72,24 @@ def _selection(results: StudyResults) -> tuple[str, ...]:
     )
 
 
-def _ranking(
-    tournament: Tournament | None, stability: RankStability | None, who: str
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _ranking(tournament: Tournament | None, who: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     if tournament is None:
         return
-    level = f"{100 * tournament.alpha:g} %"
-    asks_elsewhere = tournament.question == "other_blocks"
+    units, level = tournament.units, f"{100 * tournament.rules.alpha:g} %"
     sentences = [
         "Losses are ranked within each block, 1 is best; equal scores share their average rank."
         " The order is by average rank.",
-        f"The primary test is {TEST_LABELS[tournament.test]} at {level}, {who}: it alone decides"
-        " which competitors differ significantly. Tests are two-sided; Wilcoxon's p is exact, by"
-        " all sign flips"
-        " where there are ties or zero differences; Holm adjusts over all pairs.",
-        f"Tests answer: {tournament.units.question} Their unit is the {tournament.units.noun},"
-        f" by its {'mean scores' if asks_elsewhere else 'scores'}. Friedman's test is corrected"
-        " for ties; with fewer than 10 of them its p is by permutation within each, seed 0.",
+        units.why_untested
+        or f"The test answers: {units.question} Its units are {units.counted}. All differences of"
+        " a unit change sign together; p of a pair is the share of such flips in which any asked"
+        " pair has as large a mean, in standard deviations. Question and level"
+        f" ({level}, two-sided) are {who}.",
     ]
-    if stability:
-        sentences.append(f"{bootstrap_note(stability)} The seed of resamples is 0.")
+    if tournament.is_tested:
+        sentences.append(
+            "Intervals are simultaneous: each holds the differences that the same flips do not"
+            " reject, so p is the smallest level whose interval excludes 0."
+        )
     if tournament.excluded:
         count = counted(len(tournament.excluded), "block")
         sentences.append(f"{count} lacking a competitor's score left out of the ranking.")
@@ -105,8 +98,8 @@ def _ranking(
 
 def _intervals(results: StudyResults) -> tuple[str, ...]:
     sentences = [
-        "Means over blocks have 95 % intervals of Student's t: tuning gains over groups of blocks"
-        " of one data set and backbone, others over blocks; they hold for more of their kind."
+        "Means over blocks have 95 % intervals of Student's t: tuning gains over pairs of data set"
+        " and backbone, others over blocks; they hold for more of their kind."
     ]
     if results.is_by_class:
         defaults = class_bootstrap.__kwdefaults__ or {}

@@ -36,7 +36,6 @@ from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from podium.analysis.scores.score_grid import ScoreGrid, every_k_grid, study_grid, table_grid
 from podium.analysis.study_results.study_results import StudyResults
-from podium.analysis.tournament.block_runs import RunScores
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.wording import counted, listed
@@ -80,18 +79,17 @@ def _by_block(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part
     if results.tournament is None:
         return ()
     word = f"{results.ranked_by.label}, %"
-    figure = block_scores(results.tournament, results.tournament_runs, series, word=word)
+    figure = block_scores(results.tournament, series, word=word)
     return Heading(text="Scores by block"), figure
 
 
 def block_scores(
-    tournament: Tournament, runs: RunScores, series: Mapping[str, Series], *, word: str
+    tournament: Tournament, series: Mapping[str, Series], *, word: str
 ) -> Illustration:
     """One line a block; of many blocks one data set at a time.
 
     Args:
         tournament: the tournament whose scores are shown.
-        runs: scores of its runs, U x C of each block.
         series: look of each competitor.
         word: what the scores are, with their unit: ``Recall@1, %``.
     """
@@ -100,13 +98,13 @@ def block_scores(
     for b, block in enumerate(tournament.blocks):
         members.setdefault(str(block[_DATASET]) if has_datasets else "", []).append(b)
     looks = [series[name] for name in tournament.names]
-    has_runs = any(len(scores_UC) > 1 for scores_UC in runs)
+    has_runs = any(len(scores_UC) > 1 for scores_UC in tournament.runs)
     dots = "; small dots: its runs" if has_runs else ""
     others = "" if all(it.position is not None for it in looks) else "; grey: all others"
     return Illustration(
         name="block-scores",
         plots=tuple(
-            _plot(tournament, runs, looks, blocks, dataset, position=position, word=word)
+            _plot(tournament, looks, blocks, dataset, position=position, word=word)
             for position, (dataset, blocks) in enumerate(members.items())
         ),
         legend=tuple(look for look in looks if look.position is not None),
@@ -118,7 +116,6 @@ def block_scores(
 
 def _plot(
     tournament: Tournament,
-    runs: RunScores,
     looks: list[Series],
     blocks: list[int],
     dataset: str,
@@ -131,7 +128,7 @@ def _plot(
             name=_short(tournament, b) if dataset else tournament.block_labels[b],
             series=look,
             estimate=Estimate(value=float(tournament.scores_BC[b, c])),
-            dots=_dots(runs[b][:, c]),
+            dots=_dots(tournament.runs[b][:, c]),
         )
         for b in blocks
         for c, look in reversed(list(enumerate(looks)))  # the best lies on top
@@ -423,7 +420,7 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         parts=(
             *arrange(printed),
             Heading(text="Scores by block"),
-            block_scores(results.tournament, results.runs, series, word=_score_word(results)),
+            block_scores(results.tournament, series, word=_score_word(results)),
             *score_figures(grid, series, word=word[0].upper() + word[1:]),
             *_table_every_k(results, series),
         ),

@@ -1,7 +1,7 @@
 """The first screen of a page: the verdict, three facts, and the competitors by average rank."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -19,27 +19,17 @@ from podium.analysis.figures.ranking import RankedRow, ranking_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Fact, Illustration, Summary
 from podium.analysis.page.tables import Column, Table, table
-from podium.analysis.report.leaderboard import rank_column
 from podium.analysis.report.protocol_summary import protocol_summary
-from podium.analysis.report.verdict import (
-    answer_headline,
-    answer_sentences,
-    headline,
-    notices,
-    short_verdict,
-)
+from podium.analysis.report.verdict import answer_headline, answer_sentences, notices
 from podium.analysis.scores.final_scores import BASELINES
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.tournament.medals import rank_ranges
-from podium.analysis.tournament.rank_stability import RankStability
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
-from podium.analysis.tournament.verdict_text import verdict_sentences
+from podium.analysis.tournament.verdict_text import headline, verdict_sentences
 from podium.analysis.wording import (
     counted,
     in_percent,
     number,
-    percent,
     range_of,
     signed,
 )
@@ -66,7 +56,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
 
 
 def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
-    tournament, stability = results.tournament, results.stability
+    tournament = results.tournament
     metric = results.ranked_by.label
     trials = Fact(value=f"{results.trials.height:,}", label="trials of searches and finals")
     said = Summary(
@@ -80,10 +70,9 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         return _one_loss_summary(results, series, said) or said
     return replace(
         said,
-        verdict=short_verdict(tournament, stability),
-        facts=(*_facts(tournament, stability, metric), trials),
-        picture=_picture(tournament, stability, score=f"{metric}, %", gains=_gains(results)),
-        leaderboard=_leaders(tournament, stability, series),
+        facts=(*_facts(tournament, metric), trials),
+        picture=_picture(tournament, score=f"{metric}, %", gains=_gains(results)),
+        leaderboard=_leaders(tournament, series),
     )
 
 
@@ -97,112 +86,73 @@ def _gains(results: StudyResults) -> dict[str, float]:
 
 def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summary:
     """The summary of a published table."""
-    tournament, stability = results.tournament, results.stability
+    tournament = results.tournament
+    said = headline(tournament, metric=results.score)
     return Summary(
-        verdict=short_verdict(tournament, stability),
-        headline=headline(tournament, stability, metric=results.score),
+        verdict=said,
+        headline=said,
         facts=(
-            *_facts(tournament, stability, results.score),
+            *_facts(tournament, results.score),
             Fact(
                 value=f"{len(tournament.names)} × {len(tournament.blocks)}",
                 label="competitors × blocks with all scores",
             ),
         ),
-        picture=_picture(tournament, stability, score=results.score, gains={}),
-        leaderboard=_leaders(tournament, stability, series),
-        sentences=tuple(verdict_sentences(tournament, stability)),
+        picture=_picture(tournament, score=results.score, gains={}),
+        leaderboard=_leaders(tournament, series),
+        sentences=tuple(verdict_sentences(tournament)),
         notices=results.table.warnings,
     )
 
 
-def _facts(tournament: Tournament, stability: RankStability | None, metric: str) -> Iterator[Fact]:
-    """The lead of the first over the second, and what speaks for the first."""
+def _facts(tournament: Tournament, metric: str) -> Iterator[Fact]:
+    """The lead of the first over the second, and how often the first is best."""
     winner, second, *_ = tournament.standings
     gap = winner.mean_score - second.mean_score
     yield Fact(
         value=signed(gap, 1),
         label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
-    if not tournament.can_differ:
-        label = f"blocks in which {winner.competitor} is best"
-        yield Fact(value=f"{winner.wins} of {winner.blocks}", label=label)
-    elif stability:
-        first = stability.bootstrap.competitors[0]
-        yield Fact(value=percent(first.p_first), label="probability of rank 1, by resampling")
-    else:
-        yield Fact(value=number(winner.average_rank), label="average rank of the first")
+    label = f"settings in which {winner.competitor} is best"
+    yield Fact(value=f"{winner.wins} of {winner.blocks}", label=label)
 
 
-def _picture(
-    tournament: Tournament,
-    stability: RankStability | None,
-    *,
-    score: str,
-    gains: Mapping[str, float],
-) -> Illustration:
-    intervals = (
-        {found.competitor: (found.low, found.high) for found in stability.bootstrap.competitors}
-        if stability
-        else {}
-    )
+def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) -> Illustration:
     rows = [
         RankedRow(
             name=standing.competitor,
             rank_text=str(standing.place),
             rank=standing.average_rank,
-            low=intervals.get(standing.competitor, (None, None))[0],
-            high=intervals.get(standing.competitor, (None, None))[1],
             score=standing.mean_score,
             gain=gains.get(standing.competitor),
         )
         for standing in tournament.standings[:_MOST_ROWS]
     ]
-    shown = [row.name for row in rows]
     count = len(tournament.names)
-    last = count if count == len(rows) else max(row.high or row.rank for row in rows)
-    brackets = _brackets(tournament, shown)
-    plot = ranking_plot(
-        rows,
-        brackets,
-        score=score,
-        last_rank=math.ceil(last),
-        name="summary-ranking-plot",
-    )
+    last = count if count == len(rows) else max(row.rank for row in rows)
+    plot = ranking_plot(rows, score=score, last_rank=math.ceil(last), name="summary-ranking-plot")
     first = "" if count == len(rows) else f" of the first {len(rows)} of {count}"
     return Illustration(
         name="summary-ranking",
         plots=(plot,),
-        caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')}"
-        f"{' with 95 % intervals' if any(row.low is not None for row in rows) else ''}"
-        f"{'; brackets join competitors that do not differ significantly' if brackets else ''}.",
+        caption=f"Average rank{first} over {counted(len(tournament.blocks), 'setting')}.",
     )
 
 
-def _brackets(tournament: Tournament, shown: Sequence[str]) -> list[list[str]]:
-    """The groups of at least two of the competitors shown, each once."""
-    groups = tournament.groups if tournament.can_differ else (tournament.names,)
-    within = [tuple(name for name in shown if name in group) for group in groups]
-    return [list(group) for group in dict.fromkeys(within) if len(group) > 1]
-
-
-def _leaders(
-    tournament: Tournament, stability: RankStability | None, series: Mapping[str, Series]
-) -> Table:
+def _leaders(tournament: Tournament, series: Mapping[str, Series]) -> Table:
     """The first competitors, as in the whole leaderboard."""
     first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
-    ranges = rank_ranges(tournament, stability)
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
-    is_open = any(len(ranges[standing.competitor]) > 1 for standing in first)
     return table(
         first,
         (
             Column.named("Competitor", "competitor", series),
-            rank_column(tournament, stability),
+            Column.number("Rank", "place", 0),
             Column.number("Average rank", "average_rank"),
             Column.number("Wins", "wins", 0),
         ),
         name="leaders",
-        caption=f"{who}{'; of ranks such as 2–3 the order is not decided' if is_open else ''}",
+        caption=who,
     )
 
 

@@ -19,7 +19,6 @@ from podium.analysis.page.html_page import Fold, Illustration, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.scores.final_scores import BASELINES
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.tournament.block_groups import block_groups
 from podium.analysis.wording import counted
 
 _LEVELS = {
@@ -110,12 +109,11 @@ def _pruned_note(selection: pl.DataFrame) -> str:
 def _figure(
     results: StudyResults, rows: Sequence[_Row], series: Mapping[str, Series], blocks: Table
 ) -> Illustration:
-    found = results.selection.select("block", *_GROUP).unique("block").sort("block")
-    groups = block_groups(found.select(_GROUP).to_dicts(), found["block"].to_list())
+    groups = len(results.selection.select(_GROUP).unique())
     lines = (
-        f"Lines: 95 % t intervals over {groups.counted}"
-        if groups.number >= FEWEST_VALUES
-        else f"No intervals: they take {FEWEST_VALUES} {groups.noun}s"
+        f"Lines: 95 % t intervals over {groups} pairs of data set and backbone"
+        if groups >= FEWEST_VALUES
+        else f"No intervals: they take {FEWEST_VALUES} pairs of data set and backbone"
     )
     plot = intervals_plot(
         [

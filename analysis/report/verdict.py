@@ -12,123 +12,16 @@ from podium.analysis.scores.compared_runs import leak_warning
 from podium.analysis.scores.final_scores import BASELINES, FEATURES, UNTRAINED
 from podium.analysis.scores.ranked_score import chosen_late
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.tournament.medals import shared_places
-from podium.analysis.tournament.rank_stability import RankStability
-from podium.analysis.tournament.tournament import Tournament
-from podium.analysis.tournament.verdict_text import (
-    all_blocks_sentences,
-    shared_first,
-    unit_count,
-    verdict_sentences,
-)
-from podium.analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
+from podium.analysis.tournament.verdict_text import headline, verdict_sentences
+from podium.analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
 
-_MOST_RIVALS = 3  # named in one sentence beside the picture
 _BASELINES = {UNTRAINED: "the untrained network", FEATURES: "the untouched features"}
 
 
-def headline(
-    tournament: Tournament, stability: RankStability | None, *, metric: str, scale: float = 1
-) -> str:
-    """What is known of the order, then who leads and by how much.
-
-    Where the design cannot support any ranking that comes first; where blocks lack scores, the
-    order over all of them comes before that of the complete ones. A question about these blocks
-    alone is named.
-
-    Args:
-        tournament: the tournament.
-        stability: stability of its ranks; None with a single block.
-        metric: what the scores are.
-        scale: factor from the scores of the tournament to points.
-    """
-    leader = _leader(tournament, stability, metric=metric, scale=scale)
-    asks_here = tournament.question == "these_blocks"
-    return " ".join(
-        (
-            *_nothing_known(tournament),
-            *all_blocks_sentences(tournament),
-            f"On these blocks alone, {leader}" if asks_here else leader,
-        )
-    )
-
-
-def short_verdict(tournament: Tournament, stability: RankStability | None) -> str:
-    """The same in one sentence without numbers of the ranking, to be read beside its picture."""
-    first = [s.competitor for s in tournament.standings if s.place == 1]
-    known, count = listed(first), len(tournament.names)
-    has, leads = ("has", "leads") if len(first) == 1 else ("have", "lead")
-    blocks, few = counted(len(tournament.blocks), "block"), unit_count(tournament)
-    few += " of blocks" if tournament.units.noun == "group" else ""
-    here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
-    if tournament.available is not None:
-        return _of_all_and_shown(tournament, known, leads)
-    is_best = f"{known} {has} the best average rank of {count} over {blocks}"
-    if next(_nothing_known(tournament), None):
-        are = "is" if tournament.units.number == 1 else "are"
-        why = f"which {are}" if few == blocks else f"but {few} {are}"
-        return f"{is_best}, {why} too few to support any ranking."
-    if shared := shared_places(tournament, stability).get(first[0]):
-        rivals = listed(shared, most=_MOST_RIVALS)
-        return f"{here}{is_best}, but shares rank 1 with {rivals}."
-    winner = tournament.standings[0]
-    wins = "every block" if winner.wins == winner.blocks else f"{winner.wins} of {blocks}"
-    return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
-
-
-def _of_all_and_shown(tournament: Tournament, known: str, leads: str) -> str:
-    """Who is first over all blocks, and who leads in the complete ones, which are drawn."""
-    complete = len(tournament.blocks)
-    shown = "the only one that has" if complete == 1 else f"the {complete} that have"
-    ranks = tournament.available.ranks if tournament.available else ()
-    overall = next(rank.competitor for rank in ranks if rank.rank_sum is not None)
-    here = ", and in" if overall == known else f"; {known} {leads} in"
-    return (
-        f"{overall} is first of {len(tournament.names)} over all"
-        f" {complete + len(tournament.excluded)} blocks{here} {shown} all scores, as drawn here."
-    )
-
-
-def _nothing_known(tournament: Tournament) -> Iterator[str]:
-    """That no ranking can be supported, and why; nothing where one could be."""
-    smallest = tournament.smallest_p
-    if smallest is None or smallest.adjusted > tournament.alpha:
-        are = "is" if tournament.units.number == 1 else "are"
-        yield f"No ranking can be supported: {tournament.units.counted} {are} too few."
-
-
-def _leader(
-    tournament: Tournament, stability: RankStability | None, *, metric: str, scale: float
-) -> str:
-    first = [s for s in tournament.standings if s.place == 1]
-    blocks = counted(len(tournament.blocks), "block")
-    count = len(tournament.names)
-    if len(first) > 1:
-        names = listed([standing.competitor for standing in first])
-        return (
-            f"{names} share rank 1 of {count} over {blocks}, with an average rank of"
-            f" {number(first[0].average_rank)}."
-        )
-    winner, second = first[0], tournament.standings[1]
-    gap = scale * (winner.mean_score - second.mean_score)
-    wins = "all" if winner.wins == winner.blocks else str(winner.wins)
-    average = number(winner.average_rank)
-    best = "" if len(tournament.blocks) == 1 else f"best in {wins} of them, and "
-    lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
-    shared = shared_first(tournament, stability)
-    is_first = (
-        f"has the best average rank of {count} over {blocks}, {average}, but shares rank 1 with"
-        f" {shared}:"
-        if shared
-        else f"is first of {count} over {blocks}: average rank {average},"
-    )
-    return f"{winner.competitor} {is_first} {best}on average {lead} the next, {second.competitor}."
-
-
 def answer_headline(results: StudyResults) -> str:
-    """Who won, in one sentence."""
+    """Who is first, and whether that was tested."""
     if results.tournament:
-        return headline(results.tournament, results.stability, metric=results.ranked_by.label)
+        return headline(results.tournament, metric=results.ranked_by.label)
     return f"There is no ranking: {results.no_tournament_reason}."
 
 
@@ -136,7 +29,7 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
     """How sure that is, the gains of tuning, what failed or is missing, and what it cost."""
     ranked = results.tournament
     sentences = (
-        *(verdict_sentences(ranked, results.stability) if ranked else ()),
+        *(verdict_sentences(ranked) if ranked else ()),
         *fairness_sentences(results),
         *gain_sentences(results),
         _above_baseline(results),

@@ -24,14 +24,12 @@ from podium.analysis.study_results.recorded_fairness import (
     fairness_checks,
     planned_fairness,
 )
-from podium.analysis.tournament.block_runs import BlockRuns, RunScores, run_scores
 from podium.analysis.tournament.loss_groups import (
     LossGroups,
     check_groups,
     compare_groups,
     groups_by_kind,
 )
-from podium.analysis.tournament.rank_stability import RankStability, rank_stability
 from podium.analysis.tournament.table_tournament import hold_by_rules
 from podium.analysis.tournament.tournament import Tournament
 from podium.errors import PodiumError
@@ -249,19 +247,7 @@ class StudyResults:
     @property
     def no_tournament_reason(self) -> str:
         """Why there is no tournament; else empty."""
-        return self._ranked[2]
-
-    @cached_property
-    def stability(self) -> RankStability | None:
-        """Stability of the ranks; None without a tournament or with one block of single runs."""
-        tournament, runs, _ = self._ranked
-        return rank_stability(tournament, runs) if tournament else None
-
-    @property
-    def tournament_runs(self) -> RunScores:
-        """Percent of the runs behind the cells of the tournament; () without one."""
-        tournament, runs, _ = self._ranked
-        return run_scores(tournament, runs, scale=PERCENT) if tournament else ()
+        return self._ranked[1]
 
     @cached_property
     def loss_groups(self) -> LossGroups | None:
@@ -377,23 +363,20 @@ class StudyResults:
         return cells(self.finals, final_scores(self.finals, self.reader.test_scores(), metric))
 
     @cached_property
-    def _ranked(self) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
-        """The tournament and the runs behind it, or why there is none."""
+    def _ranked(self) -> tuple[Tournament | None, str]:
+        """The tournament, or why there is none."""
         return self._ranked_by(self.ranked_by)
 
-    def _ranked_by(
-        self, score: RankedScore
-    ) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
+    def _ranked_by(self, score: RankedScore) -> tuple[Tournament | None, str]:
         rules = rules_of(self.study)
         tested = self.reader.test_scores()
         try:
             table = study_table(
                 self.compared_trials.lazy(), tested, primary_k=score.k, metric=score.metric
             )
-            held, runs = hold_by_rules(table, rules, scale=PERCENT)
+            return hold_by_rules(table, rules, scale=PERCENT), ""
         except PodiumError as error:
-            return None, None, str(error)
-        return held, runs, ""
+            return None, str(error)
 
 
 def read_results(

@@ -1,128 +1,159 @@
-"""Which blocks resemble each other: those of one data set and backbone.
+"""What the test of a tournament counts as independent: data sets, backbones, blocks or runs.
 
-A loss that suits a data set and backbone suits them at every embedding dimension, so blocks that
-share both repeat each other in part. Whoever asks whether a ranking holds on another data set or
-backbone has as many independent answers as there are groups, not blocks.
+A loss that suits a data set suits it with every backbone and embedding dimension, so blocks of one
+data set repeat each other in part. Whoever asks whether an order holds on other data sets has as
+many independent answers as there are data sets.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.wording import counted
+from podium.analysis.wording import counted, listed
 
-SHOWN_COLUMNS = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
+_NOUNS = {"dataset": "data set", "backbone": "backbone"}  # columns that a test can ask beyond
+_BLOCK, _RUN = "block", "run"
 _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their rounding
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockGroups:
-    """The B blocks of a tournament in G groups, numbered by first appearance.
+class Units:
+    """The independent units of a test, or why there is none.
 
     Attributes:
-        columns: what the blocks of a group share; empty if every block is a group of its own.
-        labels: group of each block.
+        noun: what a unit is: ``data set``, ``backbone``, ``block`` or ``run``.
+        labels: unit of each block, or of each run.
+        question: what the test answers.
+        why_untested: why there are too few units for any test; empty if there are enough.
     """
 
-    columns: tuple[str, ...]
+    noun: str
     labels: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Label of each group."""
-        return tuple(dict.fromkeys(self.labels))
-
-    @property
-    def question(self) -> str:
-        """Whether the order would hold elsewhere."""
-        return f"Would the order hold on other {self.elsewhere}?"
+    question: str
+    why_untested: str
 
     @property
     def number(self) -> int:
-        """Count of groups."""
-        return len(self.names)
-
-    @property
-    def noun(self) -> str:
-        """``group``, or ``block`` if every block is a group of its own."""
-        return "group" if self.columns else "block"
-
-    @property
-    def one(self) -> str:
-        """``group of blocks`` or ``block``."""
-        return "group of blocks" if self.columns else "block"
-
-    @property
-    def why_untestable(self) -> str:
-        """Why a single group supports no test."""
-        if self.number > 1:
-            return ""
-        if len(self.labels) == 1:
-            return "One block shows an order but supports no test."
-        return (
-            f"The {len(self.labels)} blocks are {self.counted}: they show an order there, but"
-            f" support no test of whether it holds on other {self.elsewhere}."
-        )
-
-    @property
-    def elsewhere(self) -> str:
-        """What other groups would be: ``data sets or backbones``."""
-        shown = [SHOWN_COLUMNS[name] for name in self.columns]
-        return " or ".join(shown) or "blocks"
-
-    def more(self, number: int) -> str:
-        """So many further groups: ``3 more data sets or backbones``, ``1 more block``."""
-        shown = self.elsewhere if number > 1 else self.elsewhere.replace("s or", " or")[:-1]
-        return f"{number} more {shown}"
+        """Count of units."""
+        return len(set(self.labels))
 
     @property
     def counted(self) -> str:
-        """Their number: ``3 groups of blocks with one data set and backbone``, ``12 blocks``."""
-        shared = " and ".join(SHOWN_COLUMNS[name].removesuffix("s") for name in self.columns)
-        return counted(self.number, self.noun) + (shared and f" of blocks with one {shared}")
-
-    @cached_property
-    def members(self) -> tuple[NDArray[np.intp], ...]:
-        """Numbers of the blocks of each group."""
-        return _members(self.labels)
+        """Their number: ``8 data sets``."""
+        return counted(self.number, self.noun)
 
     def means(self, values_BC: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Mean over the blocks of each group, G x C, to 12 digits; the values without groups."""
-        if not self.columns:
+        """Mean over the rows of each unit, U x C, to 12 digits; the values if units are rows."""
+        if self.number == len(self.labels):
             return values_BC
-        means_GC = np.stack([values_BC[blocks].mean(axis=0) for blocks in self.members])
-        largest = float(np.abs(means_GC).max())
+        means_UC = np.stack(
+            [values_BC[rows].mean(axis=0) for rows in members(self.labels).values()]
+        )
+        largest = float(np.abs(means_UC).max())
         digits = _DIGITS - 1 - (int(np.floor(np.log10(largest))) if largest > 0 else 0)
-        return means_GC.round(digits)
+        return means_UC.round(digits)
 
 
-def members_by(
-    blocks: Sequence[Mapping[str, object]], column: str
-) -> tuple[NDArray[np.intp], ...]:
-    """Numbers of the blocks of each value of a column, in the order of first appearance."""
-    return _members([str(block[column]) for block in blocks])
-
-
-def _members(labels: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
-    """Numbers of the blocks of each label, in the order of first appearance."""
+def members(labels: Sequence[str]) -> dict[str, NDArray[np.intp]]:
+    """Label -> the numbers of its rows, in the order of first appearance."""
     found: dict[str, list[int]] = {}
     for number, label in enumerate(labels):
         found.setdefault(label, []).append(number)
-    return tuple(np.array(numbers) for numbers in found.values())
+    return {label: np.array(numbers) for label, numbers in found.items()}
 
 
-def block_groups(blocks: Sequence[Mapping[str, object]], labels: Sequence[str]) -> BlockGroups:
-    """The groups of the blocks of a tournament, by those of data set and backbone that they have.
+def block_units(
+    blocks: Sequence[Mapping[str, object]], labels: Sequence[str], fewest: int
+) -> Units:
+    """Data sets if there are enough, else backbones if there are, else none for any test.
+
+    Without columns of either, each block is a unit.
 
     Args:
         blocks: key of each block: column -> value; at least one block, all with the same columns.
         labels: key of each block as text.
+        fewest: fewest units with which a difference can be significant.
     """
-    columns = tuple(name for name in SHOWN_COLUMNS if name in blocks[0])
-    of_group = tuple("/".join(str(block[name]) for name in columns) for block in blocks)
-    if not columns or len(set(of_group)) == len(of_group):
-        return BlockGroups(columns=(), labels=tuple(labels))
-    return BlockGroups(columns=columns, labels=of_group)
+    columns = {
+        name: [str(block[name]) for block in blocks] for name in _NOUNS if name in blocks[0]
+    }
+    counts = {name: len(set(values)) for name, values in columns.items()}
+    column = next((name for name, count in counts.items() if count >= fewest), None)
+    if column is not None:
+        return Units(
+            noun=_NOUNS[column],
+            labels=tuple(columns[column]),
+            question=f"Would the order hold on other {_NOUNS[column]}s{_beside(column, counts)}?",
+            why_untested="",
+        )
+    counts = counts or {_BLOCK: len(labels)}
+    nouns = [_NOUNS.get(name, name) for name in counts]
+    elsewhere = " or ".join(f"{noun}s" for noun in nouns)
+    takes = " or ".join(f"{fewest} {noun}s" for noun in nouns)
+    there = f"these are {listed([str(count) for count in counts.values()])}"
+    is_enough = not columns and len(labels) >= fewest
+    return Units(
+        noun=_BLOCK,
+        labels=tuple(labels),
+        question=f"Would the order hold on other {elsewhere}?",
+        why_untested=""
+        if is_enough
+        else f"Whether that holds on other {elsewhere} is not tested: it takes {takes};"
+        f" {'this is 1' if set(counts.values()) == {1} and len(counts) == 1 else there}.",
+    )
+
+
+def _beside(column: str, counts: Mapping[str, int]) -> str:
+    """What else is there and stays as it is: ``, with these backbones``."""
+    others = [name for name in counts if name != column]
+    if not others:
+        return ""
+    (other,) = others
+    these = f"these {_NOUNS[other]}s" if counts[other] > 1 else f"this {_NOUNS[other]}"
+    return f", {'with' if other == 'backbone' else 'for'} {these}"
+
+
+def run_units(runs_of_blocks: Sequence[int], fewest: int) -> Units:
+    """Runs as units: for the order on exactly these blocks, were the runs repeated.
+
+    Blocks are fixed. Within a block and seed competitors differ by what is true there and by
+    chance; equal competitors may change names, so gaps of runs may change signs. What a loss gains
+    in one block and loses in another makes gaps scatter more than runs do, and the test more
+    careful.
+
+    Args:
+        runs_of_blocks: count of runs (repeats, seeds or folds) of each block that all share.
+        fewest: fewest units with which a difference can be significant.
+    """
+    number, few = sum(runs_of_blocks), min(runs_of_blocks) < 2
+    needed = f"2 runs of each block, and {fewest} in all, that all competitors share"
+    return Units(
+        noun=_RUN,
+        labels=tuple(map(str, range(number))),
+        question="Would the order hold on these blocks, were the runs repeated?",
+        why_untested=f"Whether that holds if the runs are repeated is not tested: it takes {needed};"
+        f" there {'is' if number == 1 else 'are'} {number}."
+        if few or number < fewest
+        else "",
+    )
+
+
+def shared_runs(runs: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], ...]:
+    """The runs that every competitor has, of each block.
+
+    Args:
+        runs: scores of each block, runs x competitors; NaN where a competitor lacks the run.
+    """
+    return tuple(scores_UC[np.isfinite(scores_UC).all(axis=1)] for scores_UC in runs)
+
+
+def left_out_labels(
+    blocks: Sequence[Mapping[str, object]], labels: Sequence[str]
+) -> tuple[str, ...]:
+    """By which label blocks are left out in turn: data set, else backbone, else block."""
+    for name in _NOUNS:
+        if len({block.get(name) for block in blocks}) > 1:
+            return tuple(str(block[name]) for block in blocks)
+    return tuple(labels)

@@ -50,8 +50,8 @@ class GroupDifference:
 class LossGroups:
     """Groups by mean rank, best first, and their differences, ``a`` the better placed.
 
-    Intervals are over independent groups of blocks (`grouped_interval`), for these competitors:
-    they say how far other data sets and backbones may differ, not other losses of a group.
+    Intervals are over the units of a test (`grouped_interval`), for these competitors: they say
+    how far other data sets may differ, not other losses of a group. Without a test there is none.
     ``ungrouped`` are the competitors in no group, best first.
     """
 
@@ -111,10 +111,11 @@ def compare_groups(
     columns = {name: found for name, found in columns.items() if found}
     if len(columns) < 2:
         return None
-    labels = tournament.block_groups.labels
+    units = tournament.block_units
 
     def interval(values_B: NDArray[np.float64]) -> Interval:
-        return grouped_interval(values_B.tolist(), labels)
+        found = grouped_interval(values_B.tolist(), units.labels)
+        return replace(found, low=None, high=None) if units.why_untested else found
 
     scores = {name: tournament.scores_BC[:, own].mean(axis=1) for name, own in columns.items()}
     found = [

@@ -8,33 +8,28 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.intraclass_correlation import intraclass_correlation
-from podium.analysis.estimates.ranks import Standing, average_ranks, standings
-from podium.analysis.hypothesis_tests.cliques import homogeneous_groups
-from podium.analysis.hypothesis_tests.friedman import Friedman, friedman_test
-from podium.analysis.hypothesis_tests.nemenyi import (
-    PoolSensitivity,
-    critical_difference,
-    pool_sensitivity,
-)
-from podium.analysis.hypothesis_tests.pairwise_comparisons import (
-    Pair,
-    SmallestP,
-    compare_pairs,
-    p_value_matrix,
-    smallest_p,
-)
-from podium.analysis.hypothesis_tests.skillings_mack import (
+from podium.analysis.estimates.ranks import (
     AvailableRank,
-    SkillingsMack,
+    Standing,
     available_ranks,
-    skillings_mack,
+    average_ranks,
+    standings,
 )
-from podium.analysis.tournament.block_groups import BlockGroups, block_groups, members_by
-from podium.analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
+from podium.analysis.hypothesis_tests.pairwise_comparisons import Pair, compare_pairs
+from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
+from podium.analysis.tournament.block_groups import (
+    Units,
+    block_units,
+    left_out_labels,
+    members,
+    run_units,
+    shared_runs,
+)
+from podium.analysis.tournament.block_runs import RunScores
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.tournament_rules import PrimaryTest, Question
+from podium.orchestrator.results.records.tournament_rules import OF_THREE, TournamentRules
 
+_DEFAULT_RULES = TournamentRules()
 _MOST_COMPETITORS = 1000  # each pair is tested
 
 # Names that no column of a user's table has.
@@ -52,27 +47,16 @@ class IncompleteBlock:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Available:
-    """Ranks over all blocks, also those left out of the ranking for missing scores.
-
-    ``test`` is None where it is not defined, such as with two competitors.
-    """
-
-    ranks: tuple[AvailableRank, ...]
-    test: SkillingsMack | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tournament:
     """A rank tournament; tests are computed on first use, and kept.
 
-    Competitors are ranked within blocks. Tests ask whether the order would hold on another data
-    set or backbone; their unit is the group of blocks that share both, by the mean scores of its
-    blocks. Where each group is one block, these are the scores. With ``run_scores`` they ask
-    whether it would hold on these blocks, were the runs repeated; then their unit is the run.
+    Competitors are ranked within blocks. The test asks whether the order would hold elsewhere;
+    its units (`block_groups`) are data sets or backbones, by the mean scores of their blocks. With
+    the question ``these_blocks`` it asks whether the order would hold here, were the runs
+    repeated; then its units are the runs.
 
-    C competitors, best first everywhere; B blocks used, sorted by key; U units of the tests.
+    C competitors, best first everywhere; B blocks used, sorted by key; U units of the test.
 
     Attributes:
         by: columns that name a block.
@@ -80,11 +64,10 @@ class Tournament:
         standings: ranking, best first.
         scores_BC: scores that were ranked, columns in the order of ``standings``.
         excluded: blocks left out for a missing score.
-        available: ranks and test over all blocks; None if no block was left out.
-        test: primary test, by which ``Pair.p`` and ``groups`` are.
-        alpha: significance level of all verdicts.
-        run_scores: of each block the scores of its shared runs, runs x C, if tests ask about
-            these blocks; None if they ask about others.
+        available: ranks over all blocks; empty if no block was left out.
+        rules: question, level, the competitor that all others are compared with, if any, and the
+            classic test that is reported too, if any.
+        runs: of each block the scores of its runs, runs x C; those of cells where none has two.
     """
 
     by: tuple[str, ...]
@@ -92,10 +75,9 @@ class Tournament:
     standings: tuple[Standing, ...]
     scores_BC: NDArray[np.float64]
     excluded: tuple[IncompleteBlock, ...]
-    available: Available | None
-    test: PrimaryTest
-    alpha: float
-    run_scores: tuple[NDArray[np.float64], ...] | None = None
+    available: tuple[AvailableRank, ...]
+    rules: TournamentRules
+    runs: RunScores
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -108,62 +90,29 @@ class Tournament:
         return tuple(_label(block.values()) for block in self.blocks)
 
     @cached_property
-    def block_groups(self) -> BlockGroups:
-        """The groups of blocks."""
-        return block_groups(self.blocks, self.block_labels)
-
-    @property
-    def question(self) -> Question:
-        """What the tests ask."""
-        return "other_blocks" if self.run_scores is None else "these_blocks"
+    def block_units(self) -> Units:
+        """The units of a test on other data sets or backbones."""
+        return block_units(self.blocks, self.block_labels, fewest_units(self.rules.alpha))
 
     @cached_property
-    def units(self) -> IndependentUnits:
-        """What the tests count as independent."""
-        if self.run_scores is None:
-            return self.block_groups
-        return RepeatedRuns(runs_of_blocks=tuple(map(len, self.run_scores)))
+    def units(self) -> Units:
+        """What the test counts as independent."""
+        if self.rules.question == "other_blocks":
+            return self.block_units
+        counts = [len(scores_UC) for scores_UC in shared_runs(self.runs)]
+        return run_units(counts, fewest_units(self.rules.alpha))
 
     @cached_property
     def unit_scores_UC(self) -> NDArray[np.float64]:
-        """Scores of the units: means within groups of blocks, or the runs of all blocks."""
-        if self.run_scores is None:
-            return self.block_groups.means(self.scores_BC)
-        return np.concatenate(self.run_scores)
+        """Scores of the units: means over their blocks, or the runs of all blocks."""
+        if self.rules.question == "other_blocks":
+            return self.block_units.means(self.scores_BC)
+        return np.concatenate(shared_runs(self.runs))
 
     @property
-    def nemenyi_scores_XC(self) -> NDArray[np.float64]:
-        """Scores whose average ranks Nemenyi's test compares: those of blocks, or of runs."""
-        return self.scores_BC if self.run_scores is None else self.unit_scores_UC
-
-    @cached_property
-    def intraclass_correlation(self) -> float | None:
-        """How much blocks of one group agree in their order; None without groups of blocks."""
-        return intraclass_correlation(self.scores_BC, self.block_groups.members)
-
-    @cached_property
-    def factor_correlations(self) -> Mapping[str, float]:
-        """``dataset``, ``backbone`` -> the same over blocks that share it alone, where defined."""
-        members = {name: members_by(self.blocks, name) for name in self.block_groups.columns}
-        found = {
-            name: intraclass_correlation(self.scores_BC, blocks)
-            for name, blocks in members.items()
-            if len(blocks) < self.block_groups.number
-        }
-        return {name: value for name, value in found.items() if value is not None}
-
-    @property
-    def nemenyi_ranks(self) -> Mapping[str, float]:
-        """Competitor -> the average rank that Nemenyi's test compares, over blocks or runs."""
-        if self.run_scores is None:
-            return {standing.competitor: standing.average_rank for standing in self.standings}
-        averages_C = average_ranks(self.unit_scores_UC).mean(axis=0)
-        return dict(zip(self.names, averages_C.tolist(), strict=True))
-
-    @property
-    def is_descriptive(self) -> bool:
-        """Whether there are too few units for any test, so that all there is is an order."""
-        return bool(self.units.why_untestable)
+    def is_tested(self) -> bool:
+        """Whether there are enough units for any difference to be significant."""
+        return not self.units.why_untested
 
     @cached_property
     def ranks_BC(self) -> NDArray[np.float64]:
@@ -171,74 +120,29 @@ class Tournament:
         return average_ranks(self.scores_BC)
 
     @cached_property
-    def friedman(self) -> Friedman | None:
-        """Omnibus test over units; None with two competitors or without tests."""
-        return friedman_test(average_ranks(self.unit_scores_UC)) if self._has_omnibus else None
-
-    @cached_property
-    def critical_difference(self) -> float | None:
-        """Nemenyi's with as many blocks as there are units; None like ``friedman``."""
-        if not self._has_omnibus:
-            return None
-        return critical_difference(len(self.standings), self.units.number, self.alpha)
-
-    @cached_property
-    def pool(self) -> PoolSensitivity | None:
-        """Nemenyi's verdicts if only the best five had taken part; None with five or fewer."""
-        if not self._has_omnibus:
-            return None
-        return pool_sensitivity(
-            self.names, self.nemenyi_scores_XC, self.alpha, num_independent=self.units.number
-        )
-
-    @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """All pairwise comparisons, ``a`` the better placed."""
+        """The comparisons that are asked: all, or those of one with all; ``a`` better placed."""
         return compare_pairs(
             self.names,
             self.scores_BC,
-            self.unit_scores_UC if not self.is_descriptive else None,
-            nemenyi_scores_XC=self.nemenyi_scores_XC,
-            test=self.test,
+            self.unit_scores_UC if self.is_tested else None,
+            alpha=self.rules.alpha,
+            against=self.rules.against,
         )
 
     @cached_property
-    def different(self) -> frozenset[frozenset[str]]:
-        """The pairs of competitors that differ significantly by the primary test."""
-        differing = (pair for pair in self.pairs if pair.differs(self.alpha))
-        return frozenset(frozenset((pair.a, pair.b)) for pair in differing)
-
-    @cached_property
-    def smallest_p(self) -> SmallestP | None:
-        """Least p that any pair could reach; None without tests."""
-        if self.is_descriptive:
-            return None
-        return smallest_p(self.units.number, len(self.standings), self.test)
-
-    @property
-    def can_differ(self) -> bool:
-        """Whether any pair could differ significantly with so many blocks."""
-        smallest = self.smallest_p
-        return smallest is not None and smallest.adjusted <= self.alpha
-
-    @cached_property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Maximal sets of competitors without a significant difference by the primary test."""
-        return self._groups(nemenyi=False)
-
-    @cached_property
-    def nemenyi_groups(self) -> tuple[tuple[str, ...], ...]:
-        """The same sets by Nemenyi's test."""
-        return self._groups(nemenyi=True)
-
-    @property
-    def _has_omnibus(self) -> bool:
-        return not self.is_descriptive and len(self.standings) > 2
-
-    def _groups(self, *, nemenyi: bool) -> tuple[tuple[str, ...], ...]:
-        p_CC = p_value_matrix(self.names, self.pairs, nemenyi=nemenyi)
-        groups = homogeneous_groups(p_CC, self.alpha)
-        return tuple(tuple(self.names[c] for c in group) for group in groups)
+    def leaders_without(self) -> Mapping[str, tuple[str, ...]]:
+        """Data set, else backbone, else block -> who is first without it; empty with one."""
+        groups = members(left_out_labels(self.blocks, self.block_labels))
+        if len(groups) < 2:
+            return {}
+        totals_C = self.ranks_BC.sum(axis=0)
+        found = {}
+        for label, blocks in groups.items():
+            rest_C = totals_C - self.ranks_BC[blocks].sum(axis=0)
+            first = np.flatnonzero(rest_C <= rest_C.min() + 1e-9)
+            found[label] = tuple(self.names[c] for c in first)
+        return found
 
 
 def hold_tournament(
@@ -247,8 +151,7 @@ def hold_tournament(
     by: Sequence[str],
     competitor: str,
     score: str,
-    alpha: float = 0.05,
-    test: PrimaryTest = "wilcoxon_holm",
+    rules: TournamentRules = _DEFAULT_RULES,
 ) -> Tournament:
     """Rank competitors within blocks; higher scores are better.
 
@@ -260,12 +163,11 @@ def hold_tournament(
         by: columns whose values together name a block.
         competitor: column of competitors.
         score: column of scores.
-        alpha: significance level of all verdicts.
-        test: primary test.
+        rules: question, level, and what is compared.
 
     Raises:
-        PodiumError: two rows of one block and competitor, fewer than two competitors (three for
-            Nemenyi) or more than 1,000, or no complete block.
+        PodiumError: two rows of one block and competitor, fewer than two competitors or more than
+            1,000, no complete block, or the rules name a competitor that is none.
     """
     keys, names, scores = score_matrix(table, by, competitor, score)
     if len(names) < 2:
@@ -278,9 +180,12 @@ def hold_tournament(
             f"a tournament compares at most {_MOST_COMPETITORS:,} competitors; column"
             f" {competitor!r} holds {len(names):,}"
         )
-    if test == "nemenyi" and len(names) < 3:
+    if rules.against is not None and rules.against not in names:
+        known = ", ".join(names)
+        raise PodiumError(f"against must be one of {known}; got {rules.against!r}")
+    if rules.test in OF_THREE and len(names) < 3:
         raise PodiumError(
-            f"the test nemenyi compares at least three competitors; got {', '.join(names)}"
+            f"the test {rules.test} compares at least three competitors; got {', '.join(names)}"
         )
     is_complete = ~np.isnan(scores).any(axis=1)
     excluded = tuple(
@@ -294,22 +199,18 @@ def hold_tournament(
             f"no block holds a score of every competitor; {excluded[0].block} lacks "
             f"{', '.join(excluded[0].missing)}"
         )
-    available = (
-        Available(ranks=available_ranks(names, scores), test=skillings_mack(scores))
-        if excluded
-        else None
-    )
     ranking = standings(names, scores[is_complete])
     order = [names.index(standing.competitor) for standing in ranking]
+    ranked_BC = np.ascontiguousarray(scores[is_complete][:, order])
     return Tournament(
         by=tuple(by),
         blocks=tuple(keys.filter(pl.Series(is_complete)).to_dicts()),
         standings=ranking,
-        scores_BC=np.ascontiguousarray(scores[is_complete][:, order]),
+        scores_BC=ranked_BC,
         excluded=excluded,
-        available=available,
-        test=test,
-        alpha=alpha,
+        available=available_ranks(names, scores) if excluded else (),
+        rules=rules,
+        runs=tuple(row_C[None] for row_C in ranked_BC),
     )
 
 

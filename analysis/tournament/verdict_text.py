@@ -1,182 +1,143 @@
-"""What a tournament found, in plain sentences."""
+"""A tournament in sentences: who is first, what the test found, and what it cannot say.
 
-import math
+A setting is a block, as papers call it: data set x backbone x embedding dimension.
+"""
+
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
-from podium.analysis.hypothesis_tests.pairwise_comparisons import SmallestP
-from podium.analysis.hypothesis_tests.skillings_mack import SkillingsMack
-from podium.analysis.tournament.block_groups import SHOWN_COLUMNS
-from podium.analysis.tournament.medals import Medal, medals
-from podium.analysis.tournament.primary_test_text import METHODS, needed_text
-from podium.analysis.tournament.rank_stability import RankStability
+from podium.analysis.hypothesis_tests.pairwise_comparisons import Pair
+from podium.analysis.tournament.classic_tests import classic_sentences
 from podium.analysis.tournament.tournament import Tournament
-from podium.analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
+from podium.analysis.wording import MOST_NAMED, counted, listed, number, p_equals
 
 _MOST_PAIRS = 6  # named one by one; more are counted
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3
 
 
-def verdict_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
-    """How sure the order is: tests, medals, resamples, and which blocks are left out."""
+def headline(tournament: Tournament, *, metric: str, scale: float = 1) -> str:
+    """Who is first and by how much, then whether that was tested, and what came of it.
+
+    Where blocks lack scores, the order over all of them comes before that of the complete ones.
+
+    Args:
+        tournament: the tournament.
+        metric: what the scores are.
+        scale: factor from the scores of the tournament to points.
+    """
+    tested = (
+        separated_sentences(tournament)
+        if tournament.is_tested
+        else [tournament.units.why_untested]
+    )
+    return " ".join((*_all_blocks(tournament), _leader(tournament, metric, scale), *tested))
+
+
+def separated_sentences(tournament: Tournament) -> Iterator[str]:
+    """From which others the leader, or the one that all are compared with, differs."""
+    subject = tournament.rules.against or tournament.names[0]
+    opponents: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    for pair in tournament.pairs:
+        if subject not in (pair.a, pair.b):
+            continue
+        is_ahead = (pair.mean_difference > 0) == (pair.a == subject)
+        word = ("better" if is_ahead else "worse") if pair.differs(tournament.rules.alpha) else ""
+        opponents[word].append(f"{pair.b if pair.a == subject else pair.a} ({p_equals(pair.p)})")
+    said = subject
+    for word, names in opponents.items():
+        if not names:
+            continue
+        are = "is not separated from" if not word else f"is significantly {word} than"
+        every = len(names) == len(tournament.names) - 1 > 1
+        yield f"{said} {are} {_everyone(names) if every else listed(names, most=MOST_NAMED)}."
+        said = "It"
+
+
+def _everyone(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= _SHOWN_RANKS else f"any of the {len(names)} others"
+
+
+def verdict_sentences(tournament: Tournament) -> list[str]:
+    """What was asked, what the test found, who leads without each data set, what was left out."""
     return [
-        *_question(tournament),
-        *_omnibus(tournament),
-        *medal_sentences(tournament, stability),
-        *_pairwise(tournament),
-        *_resampled(stability),
+        *_asked(tournament),
+        *_significant(tournament),
+        *_left_out(tournament),
+        *classic_sentences(tournament),
         *_excluded(tournament),
     ]
 
 
-def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
-    """The verdict, and what else is known of the tests: for answers that have no tables of it."""
-    available = tournament.available
-    test = available.test if available else None
-    return [
-        *all_blocks_sentences(tournament),
-        *([skillings_mack_sentence(test)] if test else []),
-        *verdict_sentences(tournament, stability),
-        *_reachable(tournament),
-        *_nemenyi(tournament),
-    ]
-
-
-def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
-    """From rank 1 on, one sentence for neighbours that are supported, one for each shared rank.
-
-    Empty for a single group of blocks, where everything is descriptive.
-    """
-    if tournament.is_descriptive:
-        return
-    found = groupby(medals(tournament, stability), key=lambda medal: medal.is_supported)
-    for is_supported, neighbours in found:
-        if is_supported:
-            yield _supported(list(neighbours), tournament)
-        else:
-            yield from (_shared(medal, tournament) for medal in neighbours)
-
-
-def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
-    """With whom the first has to share rank 1, as a list of names; empty if with none."""
-    first, *_ = medals(tournament, stability)
-    if tournament.is_descriptive:
-        return ""
-    return listed(first.shared_with, most=MOST_NAMED)
-
-
-def _question(tournament: Tournament) -> Iterator[str]:
-    """What is asked and counted, where that is not whether it holds beyond single blocks."""
-    units, groups = tournament.units, tournament.block_groups
-    if tournament.is_descriptive:
-        return
-    if tournament.question == "these_blocks":
-        yield (
-            f"{units.question} Tests and resamples count {units.counted}, which all competitors"
-            f" share. Nothing is said of other {groups.elsewhere}, and test images stay the same."
-        )
-        return
-    if not groups.columns:
-        return
-    correlation = tournament.intraclass_correlation
-    alone = "".join(
-        f", of one {SHOWN_COLUMNS[name].removesuffix('s')} {number(value)}"
-        for name, value in tournament.factor_correlations.items()
-    )
-    alike = (
-        "" if correlation is None else f" (intraclass correlation {number(correlation)}{alone})"
-    )
-    yield (
-        f"{units.question} Blocks of one group may repeat each other{alike}, so tests and"
-        f" resamples count {groups.counted}, not {len(groups.labels)} blocks."
-    )
-
-
-def _omnibus(tournament: Tournament) -> Iterator[str]:
-    friedman, noun = tournament.friedman, tournament.units.noun
-    if tournament.is_descriptive:
-        asks_elsewhere = tournament.question == "other_blocks"
-        yield (
-            f"{tournament.units.why_untestable} Everything here is descriptive"
-            f"{': seeds and folds are no blocks' if asks_elsewhere else ''}."
-        )
-        return
-    if friedman is None:
-        yield "Two competitors: there is one pair to test, and no Friedman or Nemenyi test."
-        return
-    permuted = friedman.permutation_p_value
-    p = friedman.p_value if permuted is None else permuted
-    if math.isnan(friedman.statistic):
-        scores = "mean scores" if noun == "group" else "scores"
-        yield f"All {scores} tie within every {noun}: there is nothing to test."
-        return
-    test = (
-        f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic, 3)},"
-        f" {p_equals(p)}{'' if permuted is None else ' by permutation'}; Kendall's W ="
-        f" {number(friedman.kendall_w)} (1: all {noun}s agree)"
-    )
-    if p <= tournament.alpha:
-        yield f"The competitors differ significantly: {test}."
+def _leader(tournament: Tournament, metric: str, scale: float) -> str:
+    first = [s for s in tournament.standings if s.place == 1]
+    count, blocks = len(tournament.names), len(tournament.blocks)
+    settings, rank = counted(blocks, "setting"), number(first[0].average_rank)
+    if len(first) > 1:
+        names = listed([standing.competitor for standing in first], most=MOST_NAMED)
+        over = "in the one setting" if blocks == 1 else f"over {settings}"
+        return f"{names} share rank 1 of {count} {over}, with an average rank of {rank}."
+    winner, second = first[0], tournament.standings[1]
+    gap = scale * (winner.mean_score - second.mean_score)
+    if winner.wins < blocks:
+        wins = f"best in {winner.wins} of {settings}"
+        is_first = f"has the best average rank of {count}, {rank}: {wins}"
     else:
-        yield f"The competitors may be equal: {test}. Read the order as a suggestion."
+        is_first = "is first in " + ("the one setting" if blocks == 1 else f"all {settings}")
+    side = "above" if gap >= 0 else "below"
+    average = "" if blocks == 1 else "on average "
+    lead = f"{average}{number(abs(gap), 1)} points of {metric} {side} {second.competitor}"
+    return f"{winner.competitor} {is_first}, {lead}."
 
 
-def _pairwise(tournament: Tournament) -> Iterator[str]:
-    smallest, alpha, test = tournament.smallest_p, tournament.alpha, tournament.test
-    if smallest is None:
+def _asked(tournament: Tournament) -> Iterator[str]:
+    """The question and the unit of the test."""
+    units = tournament.units
+    if not tournament.is_tested:
         return
+    size = len(units.labels) // units.number
+    each = f", each by its mean over {'about ' if len(units.labels) % units.number else ''}{size}"
+    of_each = f"{each} settings" if size > 1 else ""
     pairs = counted(len(tournament.pairs), "pair")
-    if smallest.adjusted > alpha:
-        yield (
-            f"This design cannot show a difference: with {unit_count(tournament)} no pair can"
-            f" differ significantly, however large its gap ({METHODS[test]}, {100 * alpha:g} %)."
-            f" {smallest_p_sentence(smallest)} {_needed(tournament)}"
-        )
-        return
-    different = [pair for pair in tournament.pairs if pair.differs(alpha)]
-    is_all = len(different) == len(tournament.pairs) > 1
-    named = ""
-    if 0 < len(different) <= _MOST_PAIRS:
-        listing = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p)})" for pair in different])
-        named = f": {listing}"
     yield (
-        f"{f'All {pairs}' if is_all else f'{len(different)} of {pairs}'} differ significantly"
-        f" ({METHODS[test]}, {100 * alpha:g} %){named}."
+        f"{units.question} The test counts {units.counted}{of_each}: exact flips of signs,"
+        f" p adjusted for {pairs}, level {100 * tournament.rules.alpha:g} %."
     )
+    if tournament.rules.question == "these_blocks":
+        yield "Nothing is said of other data sets or backbones; test images stay the same."
 
 
-def unit_count(tournament: Tournament) -> str:
-    """The number of units of the tests: ``3 groups``, ``12 blocks``."""
-    return counted(tournament.units.number, tournament.units.noun)
-
-
-def _needed(tournament: Tournament) -> str:
-    return needed_text(
-        len(tournament.names),
-        tournament.alpha,
-        tournament.test,
-        units=tournament.units,
-    )
-
-
-def smallest_p_sentence(smallest: SmallestP) -> str:
-    """How small the p of a pair could be, before and after the adjustment."""
-    return (
-        "The smallest p any pair could reach with so many is"
-        f" {p_value(smallest.raw)} before and {p_value(smallest.adjusted)} after the adjustment."
-    )
-
-
-def _resampled(stability: RankStability | None) -> Iterator[str]:
-    if stability is None:
+def _significant(tournament: Tournament) -> Iterator[str]:
+    if not tournament.is_tested:
         return
-    bootstrap = stability.bootstrap
-    winner = bootstrap.competitors[0]
-    yield (
-        f"Resampling {stability.resampled} leaves {winner.competitor} first in"
-        f" {percent(winner.p_first)} of {bootstrap.replicates:,} draws."
-    )
+    pairs = tournament.pairs
+    different = [pair for pair in pairs if pair.differs(tournament.rules.alpha)]
+    if not different:
+        least = min(pair.p for pair in pairs if pair.p is not None)
+        of = "The pair is" if len(pairs) == 1 else f"None of {len(pairs)} pairs is"
+        yield f"{of} {'not ' if len(pairs) == 1 else ''}separated; the smallest {p_equals(least)}."
+        return
+    named = f": {listed(list(map(_over, different)))}" if len(different) <= _MOST_PAIRS else ""
+    count = "All" if len(different) == len(pairs) > 1 else f"{len(different)} of"
+    yield f"{count} {counted(len(pairs), 'pair')} differ significantly{named}."
+
+
+def _over(pair: Pair) -> str:
+    ahead, behind = (pair.a, pair.b) if pair.mean_difference > 0 else (pair.b, pair.a)
+    return f"{ahead} over {behind} ({p_equals(pair.p)})"
+
+
+def _left_out(tournament: Tournament) -> Iterator[str]:
+    """Who leads when each data set, else backbone, else block is left out."""
+    without = tournament.leaders_without
+    first = tuple(s.competitor for s in tournament.standings if s.place == 1)
+    if not without:
+        return
+    changed = {label: names for label, names in without.items() if set(names) != set(first)}
+    if not changed:
+        yield f"{listed(first)} {'stays' if len(first) == 1 else 'stay'} first without any one of {listed(tuple(without), last='or', most=MOST_NAMED)}."
+        return
+    named = [f"{listed(names)} without {label}" for label, names in changed.items()]
+    yield f"Left out one at a time, {len(changed)} of {len(without)} decide who is first: {listed(named, most=MOST_NAMED)}."
 
 
 def _excluded(tournament: Tournament) -> Iterator[str]:
@@ -186,129 +147,18 @@ def _excluded(tournament: Tournament) -> Iterator[str]:
     named = [f"{block.block} lacks {listed(block.missing)}" for block in excluded[:_SHOWN_BLOCKS]]
     if len(excluded) > _SHOWN_BLOCKS:
         named.append(f"{len(excluded) - _SHOWN_BLOCKS} more")
-    blocks = counted(len(excluded), "block")
-    yield f"Left out of the ranking for missing scores: {blocks} ({'; '.join(named)})."
+    settings = counted(len(excluded), "setting")
+    yield f"Left out of the ranking for missing scores: {settings} ({'; '.join(named)})."
 
 
-def _reachable(tournament: Tournament) -> Iterator[str]:
-    """The smallest p that can occur, where the verdict does not name it."""
-    smallest = tournament.smallest_p
-    if smallest is not None and smallest.adjusted <= tournament.alpha:
-        yield smallest_p_sentence(smallest)
-
-
-def _nemenyi(tournament: Tournament) -> Iterator[str]:
-    """Nemenyi's critical difference, and how its verdicts depend on the pool."""
-    friedman = tournament.friedman
-    if friedman is None or math.isnan(friedman.statistic):
-        return
-    different = [
-        pair
-        for pair in tournament.pairs
-        if pair.p_nemenyi is not None and pair.p_nemenyi <= tournament.alpha
-    ]
-    yield " ".join(
-        (
-            f"Nemenyi: critical difference {number(tournament.critical_difference, 3)} average"
-            f" ranks; {len(different)} of"
-            f" {counted(len(tournament.pairs), 'pair')} differ significantly. It grows with the"
-            " number of competitors.",
-            *pool_sentences(tournament),
-        )
-    )
-
-
-def pool_sentences(tournament: Tournament) -> Iterator[str]:
-    """Nemenyi's verdicts if only the best competitors had taken part."""
-    pool = tournament.pool
-    if pool is None:
-        return
-    size, reach = len(pool.pool), number(pool.critical_difference_in_pool, 3)
-    if not pool.changed:
-        yield f"Among the best {size} alone (CD {reach}) Nemenyi's verdicts would be the same."
-        return
-    named = [
-        f"{change.a} and {change.b} (average ranks {number(change.gap)} apart,"
-        f" {number(change.gap_in_pool)} among {size})"
-        for change in pool.changed
-    ]
-    yield (
-        f"Nemenyi's verdicts depend on the pool: with the best {size} alone the critical"
-        f" difference is {reach} and not {number(pool.critical_difference, 3)}, and the pairs"
-        f" that would {'' if pool.changed[0].is_different_in_pool else 'not '}differ are"
-        f" {listed(named, most=MOST_NAMED)}."
-    )
-
-
-def all_blocks_sentences(tournament: Tournament) -> Iterator[str]:
+def _all_blocks(tournament: Tournament) -> Iterator[str]:
     """Who leads over all blocks, if the ranking leaves out those that lack scores."""
-    available = tournament.available
-    if available is None:
+    known = [rank.competitor for rank in tournament.available if rank.rank_sum is not None]
+    if not known:
         return
-    known = [rank.competitor for rank in available.ranks if rank.rank_sum is not None]
     complete, lacking = len(tournament.blocks), len(tournament.excluded)
     yield (
-        f"Over all {complete + lacking} blocks, {lacking} of which"
+        f"Over all {complete + lacking} settings, {lacking} of which"
         f" {'lacks' if lacking == 1 else 'lack'} scores, {known[0]} comes first, before"
-        f" {listed(known[1:_SHOWN_RANKS])}, by Skillings and Mack's sum of ranks. The ranking"
-        " is of the"
-        f" {'one complete block' if complete == 1 else f'{complete} complete blocks'} alone."
+        f" {listed(known[1:_SHOWN_RANKS])}. Among those with all scores:"
     )
-
-
-def skillings_mack_sentence(test: SkillingsMack) -> str:
-    """Skillings and Mack's test over all blocks, those with missing scores too."""
-    return (
-        f"Skillings–Mack: {number(test.statistic)} with {test.degrees_of_freedom} degrees of"
-        f" freedom, {p_equals(test.permutation_p_value)} by permutation over"
-        f" {counted(test.num_blocks, 'block')}, also incomplete ones."
-    )
-
-
-def _supported(found: Sequence[Medal], tournament: Tournament) -> str:
-    each = "it differs" if len(found) == 1 else "each differs"
-    named = listed([f"rank {m.place} of {m.competitor}" for m in found])
-    is_are = "is" if len(found) == 1 else "are"
-    asks_here = tournament.question == "these_blocks"
-    left_out = f", in the resamples, and whichever {tournament.units.noun} is left out"
-    return (
-        f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from all behind it,"
-        f" in the test{' and in the resamples' if asks_here else left_out}."
-    )
-
-
-def _shared(medal: Medal, tournament: Tournament) -> str:
-    units = f"{tournament.units.noun}s"
-    others = listed(medal.shared_with, most=MOST_NAMED)
-    reasons = [
-        reason
-        for names, reason in (
-            (medal.not_significantly_different, _not_different_text(tournament, medal)),
-            (
-                medal.often_ahead,
-                f"{medal.competitor} keeps it in {percent(medal.p_place)} of the resamples",
-            ),
-            (medal.ahead_without, _without(medal, units)),
-        )
-        if names
-    ]
-    return f"Rank {medal.place} of {medal.competitor} is shared with {others}: {listed(reasons)}."
-
-
-def _without(medal: Medal, units: str) -> str:
-    if medal.num_kept == medal.num_left_out:
-        return f"others are level or ahead when single {units} are left out"
-    kept = f"{medal.num_kept} of {medal.num_left_out}"
-    return f"leaving out single {units} keeps it {kept} times"
-
-
-def _not_different_text(tournament: Tournament, medal: Medal) -> str:
-    smallest = tournament.smallest_p
-    if smallest is not None and smallest.adjusted > tournament.alpha:
-        return f"with {unit_count(tournament)} no pair can be significantly different"
-    if len(medal.not_significantly_different) < len(medal.shared_with):
-        return (
-            "it is not significantly different from"
-            f" {listed(medal.not_significantly_different, most=MOST_NAMED)}"
-        )
-    return "they are not significantly different"

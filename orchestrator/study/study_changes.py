@@ -23,6 +23,7 @@ _FREE = (
     "search.max_concurrent",
     "search.population",
     "storage",
+    "tournament.test",  # reported beside the verdict
 )
 # What they hold for a loss is one value: its keys are names of hyperparameters.
 _OF_LOSSES = ("spaces.", "try_first.", "values.", "warm_starts.")

@@ -138,6 +138,7 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (searches.check_trials, ("search.sampler", "search.objectives", *_SPACES)),
     (comparison.check_fairness, _TRAINED),
     (comparison.check_test, ("losses", "tournament.test")),
+    (comparison.check_against, ("losses", "tournament.against")),
     (comparison.check_score, ("tournament.score", "metrics", "search.objectives")),
     (comparison.check_groups, ("losses", "tournament.groups")),
     (searches.check_budget, ("budget",)),

@@ -7,6 +7,7 @@ from podium.orchestrator.results.records.metric_columns import (
     RECALL,
     RankedScore,
 )
+from podium.orchestrator.results.records.tournament_rules import OF_THREE
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.fairness import (
     TRY_FIRST,
@@ -97,7 +98,6 @@ def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -
             problems.add(size_path, rule, got=size)
 
 
-_MIN_NEMENYI_LOSSES = 3
 _MIN_GROUPS = 2
 
 
@@ -132,9 +132,18 @@ def _cause(study: Study, name: str) -> Path:
 
 def check_test(study: Study, problems: Problems) -> None:
     """Note a test that the losses are too few for."""
-    if study.tournament.test == "nemenyi" and len(study.loss_names) < _MIN_NEMENYI_LOSSES:
-        rule = f"nemenyi compares at least {_MIN_NEMENYI_LOSSES} losses; the study has"
-        problems.add(("tournament", "test"), f"{rule} {len(study.loss_names)}")
+    test, losses = study.tournament.test, study.loss_names
+    if test in OF_THREE and len(losses) < 3:
+        rule = f"{test} compares at least 3 losses; the study has {len(losses)}"
+        problems.add(("tournament", "test"), rule)
+
+
+def check_against(study: Study, problems: Problems) -> None:
+    """Note a loss to compare with that the study does not have."""
+    against, losses = study.tournament.against, study.loss_names
+    if against is not None and against not in losses:
+        rule = "tournament.against must be a loss of the study"
+        problems.add(("tournament", "against"), rule, got=against, choices=losses)
 
 
 def check_score(study: Study, problems: Problems) -> None:

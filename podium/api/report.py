@@ -15,7 +15,6 @@ from podium.terminal.printing import json_text
 if TYPE_CHECKING:
     from podium.analysis.page.html_page import Page
     from podium.analysis.study_results.study_results import StudyResults
-    from podium.analysis.tournament.rank_stability import RankStability
     from podium.analysis.tournament.tournament import Tournament
     from podium.analysis.typed_tables.score_table import ScoreTable
     from podium.analysis.typed_tables.table_reading import TableReading
@@ -50,21 +49,19 @@ class Report:
         page: the page as values.
         target: where it is written unless another file is named.
         tournament: tournament of one study or table; None without one.
-        stability: stability of its ranks; None if nothing could be resampled.
         reading: how a table was read; None of a study.
     """
 
     page: "Page"
     target: Place
     tournament: "Tournament | None" = None
-    stability: "RankStability | None" = None
     reading: "TableReading | None" = None
 
     def record(self) -> dict[str, Any]:
         """The answer, all tables and the tournament as plain values."""
         from podium.analysis.page.table_files import page_record
 
-        record = page_record(self.page, self.tournament, self.stability)
+        record = page_record(self.page, self.tournament)
         if self.reading is not None:
             record["read_as"] = self.reading.record()
         return record
@@ -96,7 +93,6 @@ def report_of_study(results: "StudyResults") -> Report:
         page=study_report(results),
         target=StudyPaths(results.folder).report,
         tournament=results.tournament,
-        stability=results.stability,
     )
 
 
@@ -138,6 +134,5 @@ def report_of_table(
         ),
         target=Path(f"{source.stem}.html") if is_shipped(source) else source.with_suffix(".html"),
         tournament=results.tournament,
-        stability=results.stability,
         reading=table.reading,
     )

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from podium.analysis.report.verdict import headline
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
 from podium.analysis.scores.study_table import study_table
 from podium.analysis.study_results.recorded_fairness import planned_fairness
 from podium.analysis.study_results.study_results import PERCENT
-from podium.analysis.tournament.medals import shared_places
-from podium.analysis.tournament.rank_stability import rank_stability
 from podium.analysis.tournament.standings_record import standing_records, tournament_record
 from podium.analysis.tournament.table_tournament import hold_by_rules
 from podium.analysis.tournament.tournament import Tournament, hold_tournament
+from podium.analysis.tournament.verdict_text import headline
 from podium.analysis.typed_tables.printed_means import PrintedRanks, printed_ranks
 from podium.analysis.typed_tables.row_filters import parse_condition
 from podium.analysis.typed_tables.score_table import ScoreTable
@@ -58,6 +56,7 @@ def rank(
     without: Names = (),
     lower_is_better: bool = False,
     question: str | None = None,
+    against: str | None = None,
     test: str | None = None,
     alpha: float | None = None,
 ) -> Answer:
@@ -96,10 +95,12 @@ def rank(
             block and competitor.
         without: names of competitors to leave out.
         lower_is_better: whether small scores are good.
-        question: ``other_blocks`` (None means this): would the order hold on other blocks; or
-            ``these_blocks``: would it hold were the runs named by ``average`` repeated.
-        test: name of the primary test: ``wilcoxon_holm`` (None means this), ``nemenyi`` or
-            ``permutation_holm``.
+        question: ``other_blocks`` (None means this): would the order hold on other data sets or
+            backbones; or ``these_blocks``: would it hold were the runs named by ``average``
+            repeated.
+        against: name of the competitor that every other one is compared with; None: all pairs.
+        test: name of a classic test over blocks that is reported too: ``wilcoxon_holm``,
+            ``friedman`` or ``nemenyi``; None means none.
         alpha: level of all tests, above 0 and below 0.5; None means 0.05.
 
     Returns:
@@ -122,7 +123,9 @@ def rank(
         lower_is_better=lower_is_better,
     )
     return rank_table(
-        _table_of(table), options, GivenRules(question=question, test=test, alpha=alpha)
+        _table_of(table),
+        options,
+        GivenRules(question=question, against=against, test=test, alpha=alpha),
     )
 
 
@@ -208,32 +211,29 @@ def _held(
     scale: int = 1,
     fairness: Fairness | None = None,
 ) -> Answer:
-    """Hold the tournament of a table of scores, with the uncertainty of its ranks.
+    """Hold the tournament of a table of scores, and say what came of it.
 
     Args:
         scores: scores to rank.
-        rules: question, test and level.
+        rules: question, level, and what is compared.
         metric: name of the score within sentences.
         scale: factor from the unit of the scores to points.
         fairness: what was planned to be equal between the losses; None of a table.
     """
-    tournament, runs = hold_by_rules(scores, rules)
-    stability, pseudo = rank_stability(tournament, runs), _pseudo_blocks(scores, tournament)
-    shared, reading = shared_places(tournament, stability), scores.reading
+    tournament = hold_by_rules(scores, rules)
+    pseudo, reading = _pseudo_blocks(scores, tournament), scores.reading
+    said = headline(tournament, metric=metric, scale=scale)
     return Answer(
-        headline=headline(tournament, stability, metric=metric, scale=scale),
-        text=tournament_answer(scores, tournament, stability, pseudo, fairness),
+        headline=said,
+        text=tournament_answer(scores, tournament, pseudo, fairness, said),
         record={
-            **tournament_record(tournament, stability),
+            **tournament_record(tournament),
             "warnings": scores.warnings,
             "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
             "fairness": fairness and asdict(fairness),
             "read_as": reading and reading.record(),
         },
-        rows=[
-            {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))}
-            for row in standing_records(tournament)
-        ],
+        rows=standing_records(tournament),
     )
 
 

@@ -9,7 +9,7 @@ import typer
 
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.tournament_rules import (
-    PrimaryTest,
+    ClassicTest,
     Question,
     TournamentRules,
 )
@@ -41,7 +41,7 @@ Group = Annotated[
 _HALF = 0.5
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "question": get_args(Question),
-    "test": get_args(PrimaryTest),
+    "test": get_args(ClassicTest),
 }
 
 
@@ -165,11 +165,17 @@ class GivenRules:
             " these_blocks, were the runs named by --average repeated?",
         ),
     ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOSS", help="Compare this loss of a table with each other one, not all pairs."
+        ),
+    ] = None
     test: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
+            help="Classic test that is reported too: wilcoxon_holm, friedman, nemenyi.",
         ),
     ] = None
     alpha: Annotated[

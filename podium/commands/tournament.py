@@ -45,7 +45,7 @@ def command(
     Published defaults: --where finalist=default. Another score: --score nmi, f1, recall@4. Of
     several protocols the first that does not leak: --where protocol=LABEL. Trained on all
     classes: --where train_on=all. A study has declared its question, primary test and level;
-    tables take --question, --test and --alpha.
+    tables take --question, --against, --alpha.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """

@@ -6,24 +6,13 @@ All numbers are those of the study's tournament; nothing is tested here that it 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import polars as pl
-
-from podium.analysis.estimates.confidence_intervals import t_interval
-from podium.analysis.estimates.t_test_power import pairs_needed
 from podium.analysis.page.html_page import Fact, Page
 from podium.analysis.page.tables import Column, table
 from podium.analysis.report.verdict import failed_sentence, gain_sentences
 from podium.analysis.study_results.study_results import StudyResults
-from podium.analysis.tournament.primary_test_text import needed_text
 from podium.analysis.tournament.tournament import Tournament
-from podium.analysis.wording import (
-    counted,
-    listed,
-    number,
-    p_equals,
-    range_of,
-    signed,
-)
+from podium.analysis.tournament.verdict_text import separated_sentences
+from podium.analysis.wording import counted, listed, number, range_of, signed
 from podium.terminal.fitting_table import terminal_width, whole_table
 from podium.terminal.printing import paragraphs
 
@@ -36,15 +25,14 @@ class Against:
 
     Attributes:
         opponent: name of the opponent.
-        difference: mean difference over blocks, or over runs where tests count these.
-        low: lower end of its 95 % t interval over what tests count; None with fewer than 3.
+        difference: mean difference over the units of the test: data sets, or runs.
+        low: lower end of its interval, simultaneous with those of the others; None without a test.
         high: upper end of it; None like ``low``.
-        num_wins: number of blocks, or runs, in which the loss is ahead.
-        num_units: number of all of them.
-        p: adjusted p of the primary test; None without a test.
+        num_wins: number of units in which the loss is ahead.
+        num_ties: number of units with equal scores.
+        num_units: number of all units.
+        p: adjusted p of the test; None without a test.
         is_different: whether the two are significantly different.
-        num_needed: blocks, or runs, with which a t test would find a difference of this size with
-            a power of 80 %; None if that cannot be said.
     """
 
     opponent: str
@@ -52,10 +40,10 @@ class Against:
     low: float | None
     high: float | None
     num_wins: int
+    num_ties: int
     num_units: int
     p: float | None
     is_different: bool
-    num_needed: int | None
 
 
 def differences_of(results: StudyResults, loss: str) -> tuple[Against, ...]:
@@ -73,20 +61,20 @@ def differences_of(results: StudyResults, loss: str) -> tuple[Against, ...]:
     for pair in held.pairs:
         if loss not in (pair.a, pair.b):
             continue
-        opponent = pair.b if pair.a == loss else pair.a
+        opponent, sign = (pair.b, 1) if pair.a == loss else (pair.a, -1)
         gaps_U = units_UC[:, own] - units_UC[:, held.names.index(opponent)]
-        interval = t_interval(gaps_U.tolist())
+        ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
         found.append(
             Against(
                 opponent=opponent,
-                difference=interval.estimate,
-                low=interval.low,
-                high=interval.high,
+                difference=sign * pair.mean_difference,
+                low=ends[0] if ends else None,
+                high=ends[1] if ends else None,
                 num_wins=int((gaps_U > 0).sum()),
+                num_ties=int((gaps_U == 0).sum()),
                 num_units=len(gaps_U),
                 p=pair.p,
-                is_different=pair.differs(held.alpha),
-                num_needed=_needed(gaps_U.tolist()),
+                is_different=pair.differs(held.rules.alpha),
             )
         )
     return tuple(sorted(found, key=lambda one: held.names.index(one.opponent)))
@@ -150,18 +138,10 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
         Fact(value=signed(one.difference, 1), label=f"points of {score}: minus {one.opponent}")
         for one in against[:_MOST_FACTS]
     )
-    verdict = " ".join(_known(held, loss, against))
+    verdict = " ".join(_known(held, loss))
     return replace(
         page, summary=replace(page.summary, verdict=verdict, facts=facts, leaderboard=leaders)
     )
-
-
-def _needed(gaps: Sequence[float]) -> int | None:
-    values = pl.Series(gaps, dtype=pl.Float64)
-    mean, std = values.mean(), values.std()
-    if not mean or not std:
-        return None
-    return pairs_needed(abs(float(mean)), difference_std=float(std))  # type: ignore[arg-type]
 
 
 def _table(loss: str, against: Sequence[Against], score: str) -> str:
@@ -188,10 +168,10 @@ def _verdict(
     if not against:
         yield f"{loss} has no tested winner and is not ranked."
         return
-    known = " ".join(_known(held, loss, against))
+    known = " ".join(_known(held, loss))
     unsure = [one for one in against if not one.is_different]
     if unsure:
-        yield f"{known} {_how_to_decide(held, unsure, stronger)}"
+        yield f"{known}{f' To decide, run: {stronger}' if stronger else ''}"
         return
     yield known
     if stronger:
@@ -199,54 +179,21 @@ def _verdict(
 
 
 def _ahead(one: Against) -> str:
-    return f"{one.num_wins} of {one.num_units}"
+    ties = f", {counted(one.num_ties, 'tie')}" if one.num_ties else ""
+    return f"{one.num_wins} of {one.num_units}{ties}"
 
 
-def _known(held: Tournament, loss: str, against: Sequence[Against]) -> Iterator[str]:
-    """Its rank, from which others it differs significantly, and from which it does not."""
-    yield _rank(held, loss)
-    yield from _significant(held, against)
-    if unsure := [one.opponent for one in against if not one.is_different]:
-        yield f"It cannot be separated from {listed(unsure)} by {held.units.counted}."
-
-
-def _rank(held: Tournament, loss: str) -> str:
+def _known(held: Tournament, loss: str) -> Iterator[str]:
+    """Its rank, and from which others it differs; or why that was not tested."""
     standing = next(one for one in held.standings if one.competitor == loss)
-    return (
+    yield (
         f"{loss} has rank {standing.place} of {len(held.names)} over {held.units.counted}, with an"
         f" average rank of {number(standing.average_rank)}."
     )
-
-
-def _significant(held: Tournament, against: Sequence[Against]) -> Iterator[str]:
-    for word, sign in (("better", 1), ("worse", -1)):
-        named = [
-            f"{one.opponent} ({p_equals(one.p)})"
-            for one in against
-            if one.is_different and sign * one.difference > 0
-        ]
-        if named:
-            yield f"It is significantly {word} than {listed(named)}."
-
-
-def _how_to_decide(held: Tournament, unsure: Sequence[Against], stronger: str | None) -> str:
-    sentences = []
-    smallest = held.smallest_p
-    if smallest is not None and smallest.adjusted > held.alpha:
-        sentences.append(
-            "With so few no pair can differ significantly."
-            f" {needed_text(len(held.names), held.alpha, held.test, units=held.units)}"
-        )
-    named = [
-        f"about {counted(one.num_needed, held.units.noun)} to separate it from {one.opponent}"
-        for one in unsure
-        if one.num_needed is not None and one.num_needed > one.num_units
-    ]
-    if named:
-        sentences.append(f"If the differences are what they seem, it takes {listed(named)}.")
-    if stronger:
-        sentences.append(f"To decide, run: {stronger}")
-    return " ".join(sentences)
+    if held.is_tested:
+        yield from separated_sentences(held)
+    else:
+        yield held.units.why_untested
 
 
 def _hint(loss: str, unsearched: Sequence[str]) -> Iterator[str]:
@@ -260,7 +207,7 @@ def _hint(loss: str, unsearched: Sequence[str]) -> Iterator[str]:
 
 def _limits(results: StudyResults) -> Iterator[str]:
     """What the answer is not about."""
-    if results.tournament is not None and results.tournament.question == "these_blocks":
+    if results.tournament is not None and results.tournament.rules.question == "these_blocks":
         yield (
             "This is about these images and this split of their classes, with a small network"
             " without pretraining. Other images, or a pretrained network, may rank otherwise."

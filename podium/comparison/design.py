@@ -10,14 +10,13 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from podium.analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
+from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.tournament_rules import PrimaryTest
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.trainables.dataset_interface.class_splits import (
     fitting_val_fraction,
@@ -32,13 +31,12 @@ OPPONENTS = ("multi_similarity", "proxy_anchor", "contrastive")
 """A strong loss on pairs, a strong one with proxies, and the classic."""
 
 _ALPHA = 0.05
-_TEST: PrimaryTest = "wilcoxon_holm"
 _VAL_FRACTION = 0.4
 
 # Sets of characters without a common one: script -> how many of so many classes it has.
 _CLASSES = 64
 _SETS = {"latin": 10, "greek": 3, "cyrillic": 2, "symbols": 9, "armenian": 1}
-_FEWEST_SETS = 5
+_FEWEST_SETS = fewest_units(_ALPHA)
 _MANY_SETS = 16  # a stronger design comes after so many sets, not before
 
 # CPU seconds of one core, as measured on the machine of benchmarks/RESULTS.md.
@@ -61,7 +59,7 @@ class _Strength:
         epochs: epochs of a trial.
         trials: configs of a search.
         seeds: tests of the winner and of the published default of a search.
-        repeats: searches of a loss in a block; on a folder at least as many as a test needs.
+        repeats: searches of a loss in a block.
         dims: embedding dimensions.
         side: height and width to which image files are resized.
         stopping: rule of early stopping.
@@ -84,7 +82,7 @@ _ON_LETTERS = (
     _Strength(epochs=8, trials=20, seeds=5, dims=(16, 64)),
 )
 _ON_IMAGES = (
-    _Strength(epochs=4, trials=3, repeats=5, stopping="none"),
+    _Strength(epochs=4, trials=3, repeats=8, stopping="none"),
     _Strength(epochs=8, trials=5, repeats=8, stopping="none"),
     _Strength(epochs=8, trials=8, repeats=10, side=64),
     _Strength(epochs=16, trials=16, repeats=16, side=64),
@@ -119,6 +117,10 @@ def comparison_keys(
         "losses": losses,
         "metrics": {"k": [1]},
         "keep": {"models": False, "embeddings": False},
+        "tournament": {
+            "question": "other_blocks" if data is None else "these_blocks",
+            "against": str(parse_loss(loss)),
+        },
     }
     return {"study": _name(loss, minutes, keys), **keys}
 
@@ -211,13 +213,11 @@ def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
         folder, num_train=facts.num_train_classes, num_test=facts.num_test_classes
     )
     val_fraction = fitting_val_fraction(facts.num_train_classes, _VAL_FRACTION)
-    least = blocks_needed(num_losses, _ALPHA, _TEST) or 0
-    designs = [replace(one, repeats=max(least, one.repeats)) for one in _ON_IMAGES]
-    seconds = [_seconds_on(facts, one, num_losses) for one in designs]
+    seconds = [_seconds_on(facts, one, num_losses) for one in _ON_IMAGES]
     num_fitting = sum(needed <= _seconds_left(minutes) for needed in seconds)
     if num_fitting == 0:
         _refuse(num_losses, minutes, needed=seconds[0], images=facts.num_images)
-    strength = designs[num_fitting - 1]
+    strength = _ON_IMAGES[num_fitting - 1]
     return {
         "datasets": [{"name": "folder", "root": str(folder)}],
         "embedding_dims": list(strength.dims),
@@ -231,7 +231,6 @@ def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
             "augmentation": "random_resized_crop",
             "crop_scale_min": 0.5,
         },
-        "tournament": {"question": "these_blocks"},
     }
 
 

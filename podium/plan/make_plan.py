@@ -12,7 +12,7 @@ from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.study.study import Study
 from podium.plan.plan_text import search_rows
-from podium.plan.primary_test import smallest_adjusted_p
+from podium.plan.primary_test import smallest_p
 from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import block_records
 from podium.trainables.errors import TrialInputError
@@ -56,7 +56,7 @@ def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> d
             "wanted_trials": planned.wanted_trials,
             "trials_per_search": study.search.trials,
         },
-        "smallest_p": smallest_adjusted_p(planned),
+        "smallest_p": smallest_p(planned),
         "power": asdict(power),
         "refusal": refusal,
     }

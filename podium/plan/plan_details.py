@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from podium.analysis.wording import counted
 from podium.orchestrator.planning.study_plan import StudyPlan
-from podium.plan.primary_test import planned_units
+from podium.plan.primary_test import num_pairs, planned_units
 from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import block_rows, training_details
 from podium.terminal.fairness_text import fairness_notes
@@ -85,8 +86,9 @@ def _how_to_read(power: StudyPower) -> str:
 
 def _finals(planned: StudyPlan, power: StudyPower) -> str:
     assumed, units, sought = power.assumptions, planned_units(planned), points(power.difference)
-    share = f", {assumed.block_correlation:g} of their variance in common within a group"
-    alike = share if units.noun == "group" else ""
+    is_of_means = units.number < len(planned.blocks) and units.noun != "run"
+    share = f", {assumed.block_correlation:g} of their variance in common within a {units.noun}"
+    alike = share if is_of_means else ""
     parts = []
     if power.gain is None:
         parts.append("one seed shows no gain of tuning beyond chance")
@@ -95,14 +97,16 @@ def _finals(planned: StudyPlan, power: StudyPower) -> str:
             f"over {power.seeds} seeds a gain of {points(power.gain)} on test is found in 4 of 5 "
             f"cases{_needed(power.seeds_needed, power.seeds, 'seeds', sought)}"
         )
-    if power.loss_gap is not None:
+    if power.power:
+        shares = ", ".join(f"{points(gap)} in {share:.0%}" for gap, share in power.power.items())
+        pairs = counted(num_pairs(planned), "pair")
         parts.append(
-            f"over {units.counted} a gap of {points(power.loss_gap)} between two losses"
-            f"{_needed(power.units_needed, power.units, f'{units.noun}s', sought)}"
+            f"the test of {pairs} over {units.counted} finds a gap of two losses of {shares} of"
+            " studies"
         )
     return (
-        f"{'; '.join(parts)} (t tests at 5 %, before Holm; seeds scatter by "
-        f"{assumed.seed_std:g}, gaps by {assumed.block_std:g} between blocks{alike})."
+        f"{'; '.join(parts)} (gains by t tests at 5 %; seeds scatter by {assumed.seed_std:g}, gaps"
+        f" by {assumed.block_std:g} between blocks{alike})."
     )
 
 

@@ -1,43 +1,45 @@
-"""The primary test of a study, and whether any difference can be significant by it."""
+"""What the test of a study counts as independent, and whether any difference can be significant."""
 
-from podium.analysis.hypothesis_tests.pairwise_comparisons import smallest_p
-from podium.analysis.tournament.block_groups import block_groups
-from podium.analysis.tournament.primary_test_text import needed_text
-from podium.analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
+from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
+from podium.analysis.tournament.block_groups import Units, block_units, run_units
 from podium.orchestrator.planning.study_plan import StudyPlan
 
 
 def verdict_line(planned: StudyPlan) -> str:
-    """What the study can show by its primary test, first of all whether anything."""
-    rules, losses = planned.study.tournament, len(planned.study.losses)
-    smallest = smallest_adjusted_p(planned)
-    if smallest is None:
+    """Whether the study can show a difference, and of what it speaks."""
+    if len(planned.study.losses) < 2:
         return "none: with one loss there is nothing to compare"
+    units, alpha = planned_units(planned), planned.study.tournament.alpha
+    if units.why_untested:
+        return f"a ranking without a test. {units.why_untested}"
+    return (
+        f"tested at {alpha:g} over {units.counted}, where the smallest p is"
+        f" {smallest_p(planned):.2g}. {units.question}"
+    )
+
+
+def smallest_p(planned: StudyPlan) -> float | None:
+    """The smallest p, adjusted, that the test can have; None without a test."""
     units = planned_units(planned)
-    reach = f"the smallest p of {losses} losses over {units.counted} is {smallest:.2g}"
-    if smallest <= rules.alpha:
-        return f"losses can differ significantly at {rules.alpha:g}: {reach}"
-    takes = needed_text(losses, rules.alpha, rules.test, units=units)
-    return f"no difference can be significant at {rules.alpha:g}: {reach}. {takes}"
+    is_tested = len(planned.study.losses) > 1 and not units.why_untested
+    return 2.0 ** (1 - units.number) if is_tested else None
 
 
-def smallest_adjusted_p(planned: StudyPlan) -> float | None:
-    """The smallest p, adjusted, that the primary test can have; None with one loss."""
+def num_pairs(planned: StudyPlan) -> int:
+    """How many pairs of losses the test compares."""
     losses = len(planned.study.losses)
-    if losses < 2:
-        return None
-    return smallest_p(
-        planned_units(planned).number, losses, planned.study.tournament.test
-    ).adjusted
+    return losses - 1 if planned.study.tournament.against else losses * (losses - 1) // 2
 
 
-def planned_units(planned: StudyPlan) -> IndependentUnits:
-    """What the tests of the study count as independent."""
+def planned_units(planned: StudyPlan) -> Units:
+    """What the test of the study counts as independent."""
+    fewest = fewest_units(planned.study.tournament.alpha)
     if planned.study.tournament.question == "these_blocks":
-        return RepeatedRuns(runs_of_blocks=(_runs(planned),) * len(planned.blocks))
-    return block_groups(
+        return run_units((_runs(planned),) * len(planned.blocks), fewest)
+    return block_units(
         [{"dataset": block.dataset, "backbone": block.backbone} for block in planned.blocks],
         [block.label for block in planned.blocks],
+        fewest,
     )
 
 

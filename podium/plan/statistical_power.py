@@ -16,9 +16,10 @@ from podium.analysis.estimates.design_analysis import (
     selection_noise,
 )
 from podium.analysis.estimates.t_test_power import detectable_difference, pairs_needed
+from podium.analysis.hypothesis_tests.sign_flip_power import sign_flip_power
 from podium.errors import PodiumError
 from podium.orchestrator.planning.study_plan import DatasetPlan, StudyPlan
-from podium.plan.primary_test import planned_units
+from podium.plan.primary_test import planned_units, smallest_p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +35,8 @@ class Assumptions:
         shared: correlation of the errors of two configs scored on the same classes, in [0, 1].
         seed_std: standard deviation of a config's score over seeds, from 0.
         block_std: standard deviation of the difference of two losses over blocks, from 0.
-        block_correlation: share of that variance that blocks of one data set and backbone have in
-            common (intraclass correlation), in [0, 1].
+        block_correlation: share of that variance that blocks of one unit of the test have in
+            common, in [0, 1].
     """
 
     recall: float = 80.0
@@ -109,9 +110,9 @@ class StudyPower:
             a paired t test over seeds at 5 %; None with one seed.
         seeds_needed: number of seeds to find the difference sought; None if too many.
         blocks: number of blocks that losses are compared over.
-        units: number of groups of blocks, or of runs, that tests count as independent.
-        loss_gap: as ``gain``, of two losses over these.
-        units_needed: number of them to find the difference sought; None if too many.
+        units: number of data sets, backbones or runs that the test counts as independent.
+        power: difference of two losses -> how often the declared test finds it: that sought, twice
+            and three times as much; empty without a test.
     """
 
     difference: float
@@ -123,8 +124,7 @@ class StudyPower:
     seeds_needed: int | None
     blocks: int
     units: int
-    loss_gap: float | None
-    units_needed: int | None
+    power: Mapping[float, float]
 
 
 def assumptions_from(texts: Sequence[str]) -> Assumptions:
@@ -162,8 +162,7 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
     # A gain is the difference of two runs: they share the seed's number, but not its effect.
     pair_std = math.sqrt(2) * assumptions.seed_std
     unshared = replace(assumptions, shared=0.0)
-    trials, units = planned.searches[0].search_trials, planned_units(planned).number
-    unit_std = _unit_std(planned, assumptions, units)
+    trials = planned.searches[0].search_trials
     return StudyPower(
         difference=difference,
         assumptions=assumptions,
@@ -179,14 +178,31 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         gain=detectable_difference(planned.study.final.seeds, difference_std=pair_std),
         seeds_needed=pairs_needed(difference, difference_std=pair_std),
         blocks=len(planned.blocks),
-        units=units,
-        loss_gap=detectable_difference(units, difference_std=unit_std),
-        units_needed=pairs_needed(difference, difference_std=unit_std),
+        units=planned_units(planned).number,
+        power=_power(planned, assumptions, difference),
     )
 
 
+def _power(planned: StudyPlan, assumed: Assumptions, difference: float) -> dict[float, float]:
+    """Difference -> how often the declared test finds it between two losses."""
+    if smallest_p(planned) is None:
+        return {}
+    units, rules = planned_units(planned).number, planned.study.tournament
+    return {
+        multiple * difference: sign_flip_power(
+            multiple * difference,
+            num_units=units,
+            num_losses=len(planned.study.losses),
+            is_against_one=rules.against is not None,
+            difference_std=_unit_std(planned, assumed, units),
+            alpha=rules.alpha,
+        )
+        for multiple in (1, 2, 3)
+    }
+
+
 def _unit_std(planned: StudyPlan, assumed: Assumptions, units: int) -> float:
-    """Standard deviation of the difference of two losses over groups of blocks, or over runs."""
+    """Standard deviation of the difference of two losses over the units of the test."""
     if planned.study.tournament.question == "these_blocks":
         return math.sqrt(2) * assumed.seed_std
     shared = assumed.block_correlation

@@ -1,10 +1,11 @@
 """What ``podium tournament`` prints."""
 
-from podium.analysis.tournament.medals import shared_places
-from podium.analysis.tournament.rank_stability import RankStability
+from collections import Counter
+
 from podium.analysis.tournament.tournament import Tournament
-from podium.analysis.tournament.verdict_text import tournament_sentences
+from podium.analysis.tournament.verdict_text import verdict_sentences
 from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.wording import counted
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
 from podium.terminal.printing import paragraphs, rounded, say, table_text
@@ -13,44 +14,42 @@ from podium.terminal.printing import paragraphs, rounded, say, table_text
 def tournament_answer(
     table: ScoreTable,
     tournament: Tournament,
-    stability: RankStability | None,
     pseudo: Tournament | None,
     fairness: Fairness | None,
+    said: str,
 ) -> str:
     """Ranks, tests and warnings in 80 columns.
 
     Args:
         table: table of scores that was ranked.
         tournament: tournament held on ``table``.
-        stability: stability of the ranks; None if nothing could be resampled.
         pseudo: runs of a single block ranked one by one; None with several blocks.
         fairness: what is equal between the losses of a study; None for a table.
+        said: headline of the tournament.
     """
     num_blocks = len(tournament.blocks)
     title = (
         f"{len(tournament.names)} competitors ranked by {table.score} within "
-        f"{num_blocks} {'block' if num_blocks == 1 else 'blocks'} ({' x '.join(table.by)})"
+        f"{counted(num_blocks, 'setting')} ({' x '.join(table.by)})"
     )
-    parts = [title, *_all_blocks_text(tournament), _standings_text(tournament, stability)]
+    parts = [title, *_all_blocks_text(tournament), _standings_text(tournament)]
     if pseudo is not None:
         parts += [
             f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
-            _standings_text(pseudo, None),
+            _standings_text(pseudo),
         ]
-    parts += tournament_sentences(tournament, stability)
+    parts += [said, *verdict_sentences(tournament)]
     parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []
     return paragraphs(parts)
 
 
-def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
+def _standings_text(tournament: Tournament) -> str:
     """The leaderboard, one row a competitor, best first, rounded to be read."""
-    shared = shared_places(tournament, stability)
+    held = Counter(standing.place for standing in tournament.standings)
     rows = [
         {
-            "place": f"{standing.place} shared"
-            if standing.competitor in shared
-            else standing.place,
+            "place": f"{standing.place} shared" if held[standing.place] > 1 else standing.place,
             "competitor": standing.competitor,
             "total": _whole(standing.total_rank),
             "average": round(standing.average_rank, 2),
@@ -67,22 +66,21 @@ def _standings_text(tournament: Tournament, stability: RankStability | None) -> 
 
 def _all_blocks_text(tournament: Tournament) -> list[str]:
     """The order over all blocks, if the ranking leaves out those that lack scores."""
-    if tournament.available is None:
+    if not tournament.available:
         return []
     rows = [
         {
             "competitor": rank.competitor,
             "rank sum": rounded(rank.rank_sum, 2),
             "beaten by": rounded(rank.beaten_by, 2),
-            "average": rounded(rank.average_rank, 2),
             "blocks": rank.num_blocks,
         }
-        for rank in tournament.available.ranks
+        for rank in tournament.available
     ]
     return [
-        "All blocks, by Skillings and Mack's sum of ranks (a missing score is the middle rank):",
+        "All settings, by the sum of ranks (a missing score is the middle rank):",
         table_text(rows),
-        "The complete blocks alone:",
+        "Those with all scores alone:",
     ]
 
 

@@ -1,23 +1,20 @@
-"""What a tournament ranks by and asks, and the test by which competitors differ significantly.
+"""What a tournament ranks by and asks, and which competitors it compares.
 
 The study file declares it all, so that nothing is chosen after its outcome is known.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictFloat
 
 from podium.orchestrator.results.records.study_keys import Several, Text
 
-PrimaryTest = Literal["wilcoxon_holm", "nemenyi", "permutation_holm"]
+ClassicTest = Literal["wilcoxon_holm", "friedman", "nemenyi"]
 
-TEST_LABELS: Mapping[PrimaryTest, str] = {
-    "wilcoxon_holm": "Wilcoxon–Holm",
-    "nemenyi": "Nemenyi",
-    "permutation_holm": "permutation–Holm",
-}
+OF_THREE: tuple[ClassicTest, ...] = ("friedman", "nemenyi")
+"""Classic tests that compare at least three competitors."""
 
 Question = Literal["other_blocks", "these_blocks"]
 
@@ -32,7 +29,8 @@ class TournamentRules:
     Attributes:
         question: whether the order would hold on other data sets and backbones, or on these blocks
             were their runs repeated.
-        test: primary test, which decides on medals, groups and every "significantly different".
+        test: classic test over blocks that is reported too; it decides nothing. None: none.
+        against: name of the competitor that every other one is compared with; None: all pairs.
         alpha: significance level of all tests, in (0, 0.5).
         rope_points: half-width of the region of practical equivalence (ROPE), in hundredths
             of the score, at least 0; None: the pooled standard deviation over seeds.
@@ -43,7 +41,8 @@ class TournamentRules:
     """
 
     question: Question = "other_blocks"
-    test: PrimaryTest = "wilcoxon_holm"
+    test: ClassicTest | None = None
+    against: Text | None = None
     alpha: Annotated[StrictFloat, Field(gt=0, lt=ALPHA_BELOW)] = 0.05
     rope_points: Annotated[StrictFloat, Field(ge=0, le=100)] | None = None
     score: Text | None = None
@@ -52,7 +51,9 @@ class TournamentRules:
 
 def rules_of(study: Mapping[str, Any]) -> TournamentRules:
     """The rules of a resolved study; the defaults where it declares none, as old ones do."""
-    declared = study.get("tournament", {})
+    declared = dict(study.get("tournament", {}))
+    if declared.get("test") not in get_args(ClassicTest):
+        declared["test"] = None  # old studies may name a test that there is no more
     groups = declared.get("groups")
     of_tuples = groups and {name: tuple(losses) for name, losses in groups.items()}
     return TournamentRules(**{**declared, "groups": of_tuples})
