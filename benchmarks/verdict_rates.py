@@ -123,7 +123,7 @@ def _held(scores: NDArray[np.float64], question: Question) -> Tournament:
 
 
 def error_rates(design: Design, num_tables: int) -> Iterator[str]:
-    """Cells of a row: the question, false tables, and intervals that hold the truth, in percent."""
+    """Cells of a row: the unit, false tables, and intervals that hold the truth, in percent."""
     false, held_share, all_held, noun = 0, [], [], ""
     for seed in range(num_tables):
         held, truth_L = simulated(design, 0.0, np.random.default_rng([7, seed]))
@@ -186,9 +186,11 @@ def main() -> None:
     _print(
         heads,
         (
-            (" x ".join(map(str, it.sizes)), it.runs, it.losses)
-            + (f"{it.of_dataset:g}, {it.of_backbone:g}", it.shape)
-            + tuple(error_rates(it, arguments.tables))
+            (
+                *(" x ".join(map(str, it.sizes)), it.runs, it.losses),
+                *(f"{it.of_dataset:g}, {it.of_backbone:g}", it.shape),
+                *error_rates(it, arguments.tables),
+            )
             for it in ROWS
         ),
     )

@@ -21,8 +21,7 @@ def sign_flip_power(
 ) -> float:
     """The share of simulated studies in which one better loss differs from a given other.
 
-    Noise is normal; the other losses are equal. Where more than 273 pairs are tested, fewer studies
-    are simulated.
+    Noise is normal; the other losses are equal. Of many pairs fewer studies are simulated.
 
     Args:
         difference: how much better the one loss is.

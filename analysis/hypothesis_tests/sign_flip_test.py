@@ -43,9 +43,9 @@ def sign_flip_test(
     p_j(d) above alpha. So p is the smallest level whose interval excludes 0. The chance that any
     pair without a true difference has p <= alpha is at most alpha, whatever the other pairs do
     (with differences as they are: Westfall and Young 1993, single-step maxT). Around their means
-    they keep intervals from being narrower where other pairs differ much; simultaneous coverage is
-    near 1 - alpha, and exact for a single pair. All flips are counted up to 17 units, beyond that
-    100,000 random ones (fewer for more than 83 pairs), the given signs among them.
+    they keep intervals from being narrower where other pairs differ much. Simultaneous coverage is
+    then near 1 - alpha, and exact for a single pair. All flips are counted up to 17 units, beyond
+    that 100,000 random ones (fewer for more than 83 pairs), the given signs among them.
 
     p_j(d) needs no search: s (D_j - d) reaches the given t just where d is between the mean of the
     units that keep their sign and of those that lose it; M_j(s) does where |mean - d| is at most

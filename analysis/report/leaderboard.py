@@ -107,8 +107,9 @@ def _all_blocks(tournament: Tournament, series: Mapping[str, Series]) -> Iterato
         name="available-ranks",
         caption=f"All blocks, also the {counted(len(tournament.excluded), 'block')} left out of"
         " the ranking for missing scores",
-        note="Rank sum: of ranks around the middle one, the lowest is first; a missing score counts"
-        " as the middle. Beaten by: mean share of the others present that are better, 0 is first.",
+        note="Rank sum: of ranks around the middle one, the lowest is first; a missing score"
+        " counts as the middle. Beaten by: mean share of the others present that are better, 0 is"
+        " first.",
     )
 
 

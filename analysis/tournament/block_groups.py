@@ -133,8 +133,8 @@ def run_units(runs_of_blocks: Sequence[int], fewest: int) -> Units:
         noun=_RUN,
         labels=tuple(map(str, range(number))),
         question="Would the order hold on these blocks, were the runs repeated?",
-        why_untested=f"Whether that holds if the runs are repeated is not tested: it takes {needed};"
-        f" there {'is' if number == 1 else 'are'} {number}."
+        why_untested="Whether that holds if the runs are repeated is not tested: it takes"
+        f" {needed}; there {'is' if number == 1 else 'are'} {number}."
         if few or number < fewest
         else "",
     )

@@ -115,7 +115,8 @@ def compare_groups(
 
     def interval(values_B: NDArray[np.float64]) -> Interval:
         found = grouped_interval(values_B.tolist(), units.labels)
-        return replace(found, low=None, high=None) if units.why_untested else found
+        is_known = not units.why_untested
+        return found if is_known else replace(found, low=None, high=None, standard_error=None)
 
     scores = {name: tournament.scores_BC[:, own].mean(axis=1) for name, own in columns.items()}
     found = [

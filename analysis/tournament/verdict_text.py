@@ -97,6 +97,8 @@ def _asked(tournament: Tournament) -> Iterator[str]:
     size = len(units.labels) // units.number
     each = f", each by its mean over {'about ' if len(units.labels) % units.number else ''}{size}"
     of_each = f"{each} settings" if size > 1 else ""
+    if tournament.rules.question == "these_blocks":
+        of_each = f" of {counted(len(tournament.blocks), 'setting')}"
     pairs = counted(len(tournament.pairs), "pair")
     yield (
         f"{units.question} The test counts {units.counted}{of_each}: exact flips of signs,"
@@ -113,8 +115,7 @@ def _significant(tournament: Tournament) -> Iterator[str]:
     different = [pair for pair in pairs if pair.differs(tournament.rules.alpha)]
     if not different:
         least = min(pair.p for pair in pairs if pair.p is not None)
-        of = "The pair is" if len(pairs) == 1 else f"None of {len(pairs)} pairs is"
-        yield f"{of} {'not ' if len(pairs) == 1 else ''}separated; the smallest {p_equals(least)}."
+        yield f"No pair differs significantly; the smallest {p_equals(least)}."
         return
     named = f": {listed(list(map(_over, different)))}" if len(different) <= _MOST_PAIRS else ""
     count = "All" if len(different) == len(pairs) > 1 else f"{len(different)} of"
@@ -134,10 +135,15 @@ def _left_out(tournament: Tournament) -> Iterator[str]:
         return
     changed = {label: names for label, names in without.items() if set(names) != set(first)}
     if not changed:
-        yield f"{listed(first)} {'stays' if len(first) == 1 else 'stay'} first without any one of {listed(tuple(without), last='or', most=MOST_NAMED)}."
+        stays = "stays" if len(first) == 1 else "stay"
+        any_one = listed(tuple(without), last="or", most=MOST_NAMED)
+        yield f"{listed(first)} {stays} first without any one of {any_one}."
         return
     named = [f"{listed(names)} without {label}" for label, names in changed.items()]
-    yield f"Left out one at a time, {len(changed)} of {len(without)} decide who is first: {listed(named, most=MOST_NAMED)}."
+    yield (
+        f"Leaving out one of {len(without)} changes who is first in"
+        f" {counted(len(changed), 'case')}: {listed(named, most=MOST_NAMED)}."
+    )
 
 
 def _excluded(tournament: Tournament) -> Iterator[str]:

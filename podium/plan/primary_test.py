@@ -1,4 +1,4 @@
-"""What the test of a study counts as independent, and whether any difference can be significant."""
+"""What the test of a study counts as independent, and whether it can find a difference."""
 
 from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.analysis.tournament.block_groups import Units, block_units, run_units

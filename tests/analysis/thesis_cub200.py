@@ -6,10 +6,12 @@ import polars as pl
 
 from podium.analysis.tournament.tournament import Tournament, hold_tournament
 from podium.analysis.typed_tables.score_table import ScoreTable, read_table
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 DATA = Path(__file__).parent.parent / "data"
 RECALLS = DATA / "thesis_recall_cub200.csv"
 BY = ("dataset", "backbone", "embedding_dim")
+_RULES = TournamentRules()
 _UNKNOWN = {"dataset": "images", "backbone": "network"}
 
 # R@1 over 12 blocks, best first.
@@ -37,8 +39,8 @@ def score_table() -> ScoreTable:
     return read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
 
 
-def tournament(alpha: float = 0.05) -> Tournament:
-    return hold_tournament(recalls(), by=BY, competitor="loss", score="recall", alpha=alpha)
+def tournament(rules: TournamentRules = _RULES) -> Tournament:
+    return hold_tournament(recalls(), by=BY, competitor="loss", score="recall", rules=rules)
 
 
 def independent_score_table(folder: Path) -> ScoreTable:

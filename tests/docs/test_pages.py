@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from docs.generate import made_pages
-from podium.analysis.tournament.rank_stability import rank_stability
 from podium.analysis.tournament.standings_record import tournament_record
 from podium.analysis.tournament.tournament import hold_tournament
 from podium.analysis.typed_tables.score_table import read_table
@@ -129,17 +128,15 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
         where=["k=1"],
     )
     held = hold_tournament(table.cells, by=by, competitor="loss", score="recall")
-    record = tournament_record(held, rank_stability(held))
+    record = tournament_record(held)
     pages = [text for page, text in TEXTS.items() if page.startswith(STATISTICS)]
     documented = set(re.findall(r"`([a-z_]+)`", "\n".join(pages)))
     inputs = {"by", "blocks", "competitors", "pairs", "excluded", "alpha"}
     standing = record["competitors"][0].keys() - {"competitor", "blocks"}
-    assert (record.keys() - inputs - {"friedman"}) | standing <= documented
-    said = record["stability"].keys() | record["medals"][0].keys()
-    assert said - {"competitor", "competitors"} <= documented
+    assert (record.keys() - inputs) | standing <= documented
     rows = rows_of_table(f"{STATISTICS}/leaderboard.md", "number")
     named = {name for row in rows for name in re.findall(r"`([a-z_.]+)`", row[0])}
-    printed = {*record, *standing, *record["friedman"], *record["pairs"][0], "friedman.statistic"}
+    printed = {*record, *standing, *record["classic"], *record["pairs"][0]}
     assert named <= printed
 
 

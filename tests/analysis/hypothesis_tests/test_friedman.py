@@ -38,24 +38,11 @@ def test_f_and_w_follow_their_definitions():
 
 
 def test_the_thesis_table_gives_the_published_verdict():
-    result = thesis_cub200.independent().friedman
+    result = friedman_test(thesis_cub200.tournament().ranks_BC)
     assert result.statistic == pytest.approx(81.455, abs=5e-4)
     assert result.degrees_of_freedom == 9
     assert result.p_value == pytest.approx(8e-14, rel=0.05)
     assert result.permutation_p_value is None
-
-
-def test_groups_of_blocks_are_ranked_by_their_mean_scores():
-    held = thesis_cub200.tournament()
-    backbones = [block["backbone"] for block in held.blocks]
-    means = [
-        held.scores_BC[[backbone == name for backbone in backbones]].mean(axis=0)
-        for name in ("BNInception", "GoogLeNet", "ResNet50")
-    ]
-    expected = friedmanchisquare(*np.transpose(means))
-    assert held.friedman.statistic == pytest.approx(expected.statistic)
-    assert held.friedman.p_value == pytest.approx(expected.pvalue)
-    assert held.friedman.permutation_p_value is not None
 
 
 def test_blocks_in_perfect_agreement_give_w_one():

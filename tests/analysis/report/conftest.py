@@ -10,10 +10,3 @@ from tests.analysis.page_text import table_page
 def thesis_page():
     """The report of the published table of the thesis."""
     return table_page(thesis_cub200.score_table(), title="t", source="s")
-
-
-@pytest.fixture(scope="session")
-def independent_thesis_page(tmp_path_factory):
-    """The same, had its 12 blocks nothing in common."""
-    table = thesis_cub200.independent_score_table(tmp_path_factory.mktemp("table"))
-    return table_page(table, title="t", source="s")

@@ -1,5 +1,7 @@
 """The page says by which rules its numbers came about, and the rules are those in force."""
 
+from dataclasses import replace
+
 import pytest
 
 from podium.analysis.report.report import study_page
@@ -24,25 +26,24 @@ def two_block_store(tmp_path_factory):
 
 def test_a_study_tells_its_rules(two_block_store):
     seen = methods_text(study_page(two_block_store))
-    assert "The primary test is Wilcoxon–Holm at 5 %, declared in the study file" in seen
     assert "the 2 seeds of a final are averaged" in seen
     assert "selected by the rule best_val_epoch" in seen
-    assert "10,000 resamples of 2 blocks and the runs within them" in seen
-    assert "No interval: it takes 5 blocks" in seen
-    assert "The seed of resamples is 0." in seen
-    assert "Tests answer: Would the order hold on other blocks?" in seen
+    assert "it takes 6 data sets or 6 backbones; these are 2 and 1." in seen
     assert "2,000 resamples, seed 0" in seen
     assert "Trials were run by podium 0.1.0" in seen
 
 
-def test_another_declared_test_is_reported(two_block_store, tmp_path):
-    other = write_store(tmp_path / "s", SMALL)
-    change_study(other, lambda it: it["tournament"].update(test="nemenyi", alpha=0.01))
-    assert "The primary test is Nemenyi at 1 %" in methods_text(study_page(other))
+def test_declared_rules_are_told(tmp_path):
+    scripts = ("arrows", "cyrillic", "greek", "latin", "shapes", "symbols")
+    other = write_store(tmp_path / "s", replace(SMALL, scripts=scripts))
+    change_study(other, lambda it: it["tournament"].update(alpha=0.04))
+    seen = methods_text(study_page(other))
+    assert "Its units are 6 data sets." in seen
+    assert "Question and level (4 %, two-sided) are declared in the study file." in seen
 
 
 def test_a_table_tells_its_rules():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
     seen = methods_text(table_page(table, title="t", source="s"))
-    assert "The primary test is Wilcoxon–Holm at 5 %, podium's default" in seen
+    assert "it takes 6 data sets or 6 backbones; these are 1 and 3." in seen
     assert "docs/explanation/statistics/" in seen

@@ -3,12 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Paragraph
 from podium.analysis.report.pairwise_comparisons import pair_section, paired_differences
 from podium.analysis.tournament.tournament import hold_tournament
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 from tests.analysis import thesis_cub200
 
 LOOKS = series_of(list(thesis_cub200.TOTALS))
@@ -20,7 +20,8 @@ def tournament_of(scores_BC, **rules):
         for b, c in np.ndindex(*scores_BC.shape)
     ]
     table = pl.DataFrame(rows)
-    return hold_tournament(table, by=["block"], competitor="loss", score="recall", **rules)
+    rules = TournamentRules(**rules)
+    return hold_tournament(table, by=["block"], competitor="loss", score="recall", rules=rules)
 
 
 def random_tournament(num_blocks, num_competitors, **rules):
@@ -37,26 +38,15 @@ def figures(tournament):
     return {part.name: part for part in parts if isinstance(part, Illustration)}
 
 
-def test_intervals_are_students_over_blocks_that_share_nothing():
+def test_the_figure_has_the_intervals_of_the_test():
     tournament = thesis_cub200.independent()
-    fields = paired_differences(tournament, LOOKS, rope=None).plots[0].values["rows"]
-    assert fields["name"] == list(tournament.names[1:])
-    for i, _ in enumerate(fields["name"]):
-        gaps = tournament.scores_BC[:, 0] - tournament.scores_BC[:, i + 1]
-        low, high = stats.t.interval(0.95, len(gaps) - 1, gaps.mean(), stats.sem(gaps))
-        assert fields["value"][i] == pytest.approx(gaps.mean(), rel=1e-5)
-        assert (fields["low"][i], fields["high"][i]) == pytest.approx((low, high), rel=1e-4)
-
-
-def test_intervals_count_groups_of_blocks_as_the_tests_do():
-    tournament = thesis_cub200.tournament()
     figure = paired_differences(tournament, LOOKS, rope=None)
-    means_G = tournament.block_groups.means(tournament.scores_BC)
-    gaps_G = means_G[:, 0] - means_G[:, 1]
-    low, high = stats.t.interval(0.95, len(gaps_G) - 1, gaps_G.mean(), stats.sem(gaps_G))
     fields = figure.plots[0].values["rows"]
-    assert (fields["low"][0], fields["high"][0]) == pytest.approx((low, high), rel=1e-4)
-    assert "Student's 95 % interval over 3 groups of blocks" in figure.caption
+    assert fields["name"] == list(tournament.names[1:])
+    for i, pair in enumerate(tournament.pairs[:9]):
+        found = (fields["value"][i], fields["low"][i], fields["high"][i])
+        assert found == pytest.approx((pair.mean_difference, pair.low, pair.high), rel=1e-4)
+    assert "means over 12 blocks, with simultaneous 95 % intervals" in figure.caption
 
 
 def test_few_competitors_have_all_their_pairs():
@@ -72,14 +62,22 @@ def test_significant_pairs_are_filled_and_others_hollow():
     differs = [pair.differs(0.05) for pair in tournament.pairs if pair.a == "ProxyAnchor"]
     assert fields.get("isHollow", [False] * 9) == [not found for found in differs]
     assert all(differs)
-    none = thesis_cub200.tournament()
-    assert all(paired_differences(none, LOOKS, rope=None).plots[0].values["rows"]["isHollow"])
 
 
-def test_two_blocks_have_differences_without_intervals():
-    figure = forest(random_tournament(2, 3))
-    assert "low" not in figure.plots[0].values["rows"]
-    assert "no interval, which takes 3 blocks" in figure.caption
+def test_what_was_not_tested_is_neither_hollow_nor_has_p():
+    figure = paired_differences(thesis_cub200.tournament(), LOOKS, rope=None)
+    fields = figure.plots[0].values["rows"]
+    assert {"low", "isHollow"}.isdisjoint(fields)
+    assert "is not tested: it takes 6 data sets or 6 backbones" in figure.caption
+    assert [column.label for column in figure.table.columns][2:] == [
+        "Mean gap, points",
+        "Won/tied/lost",
+    ]
+
+
+def test_pairs_that_are_not_asked_are_not_shown():
+    figure = forest(random_tournament(6, 4, against="l2"))
+    assert figure.plots[0].values["rows"]["group"] == ["l0 minus", "l1 minus", "l2 minus"]
 
 
 def test_only_a_declared_region_of_practical_equivalence_is_shaded():
@@ -89,23 +87,16 @@ def test_only_a_declared_region_of_practical_equivalence_is_shaded():
     assert forest(tournament).plots[0].values["region"] is None
 
 
-def test_the_diagram_shows_the_primary_test_and_nemenyi_on_request():
-    figure = figures(thesis_cub200.independent())["critical-difference"]
-    assert figure.selector == "Test"
-    assert [plot.label for plot in figure.plots] == ["Wilcoxon–Holm", "Nemenyi"]
-    primary, nemenyi = figure.plots
-    assert primary.values["criticalDifference"] is None
-    assert nemenyi.values["criticalDifference"] == pytest.approx(3.9, abs=0.1)
-
-
-def test_a_diagram_of_nemenyi_alone_has_no_selector():
+def test_nemenyi_has_its_diagram_only_where_asked():
+    assert set(figures(random_tournament(9, 4))) == {"paired-differences"}
     figure = figures(random_tournament(9, 4, test="nemenyi"))["critical-difference"]
-    assert figure.selector == ""
-    assert len(figure.plots) == 1
+    (plot,) = figure.plots
+    assert plot.values["criticalDifference"] == pytest.approx(1.563, abs=1e-3)
+    assert figure.caption.endswith("though those of one data set are alike.")
 
 
 def test_a_critical_difference_beyond_the_axis_is_one_sentence_instead():
-    tournament = random_tournament(2, 3)
+    tournament = random_tournament(2, 3, test="nemenyi")
     assert "critical-difference" not in figures(tournament)
     (note,) = (
         part
@@ -113,6 +104,6 @@ def test_a_critical_difference_beyond_the_axis_is_one_sentence_instead():
         if isinstance(part, Paragraph)
     )
     assert note.text == (
-        "No critical-difference diagram: with 2 blocks Nemenyi's critical difference of 2.34"
+        "No critical-difference diagram: with 2 settings Nemenyi's critical difference of 2.34"
         " exceeds the axis from rank 1 to 3."
     )

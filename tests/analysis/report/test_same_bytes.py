@@ -25,10 +25,10 @@ SMALL = Truth(
 
 
 def files_of(page, results=None):
-    ranked = (results.tournament, results.stability) if results else (None, None)
+    ranked = results.tournament if results else None
     return {
         "page.html": render_page(page),
-        "report.json": json.dumps(page_record(page, *ranked)),
+        "report.json": json.dumps(page_record(page, ranked)),
         **csv_files(page),
         **latex_files(page),
     }

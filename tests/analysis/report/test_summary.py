@@ -6,7 +6,6 @@ import pytest
 from podium.analysis.figures.series import series_of
 from podium.analysis.report.summary import study_summary, table_summary
 from podium.analysis.study_results.study_results import read_results
-from podium.analysis.tournament.medals import shared_places
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis import thesis_cub200
@@ -56,42 +55,11 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
     assert levels[0] == pytest.approx(100 * mean)
 
 
-def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path):
-    scores = "block,loss,recall\n1,a,3\n1,b,2\n1,c,1\n2,a,3\n2,b,2\n2,c,1\n"
-    summary, _ = summary_of(written(tmp_path, scores))
-
-    assert (
-        summary.verdict
-        == "a has the best average rank of 3 over 2 blocks, which are too few to support any"
-        " ranking."
-    )
-    assert [fact.value for fact in summary.facts] == ["+1.0", "2 of 2", "3 × 2"]
-    assert summary.picture.plots[0].values["groups"] == [["a", "b", "c"]]
-    assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
-
-
-def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():
+def test_what_was_not_tested_is_told_as_an_order():
     summary, _ = summary_of(thesis_cub200.score_table())
-    assert summary.verdict == (
-        "ProxyAnchor has the best average rank of 10 over 12 blocks, but 3 groups of blocks are"
-        " too few to support any ranking."
-    )
-
-
-def test_competitors_that_share_a_rank_have_ranges_that_meet(tmp_path):
-    summary, results = summary_of(thesis_cub200.independent_score_table(tmp_path))
-    shown = [row[1].text for row in summary.leaderboard.rows]
-    ranges = {
-        row[0].text: range(int(text.split("–")[0]), int(text.split("–")[-1]) + 1)
-        for row, text in zip(summary.leaderboard.rows, shown, strict=True)
-    }
-    shared = shared_places(results.tournament, results.stability)
-
-    assert shown[0] == "1"
-    for name, others in shared.items():
-        for other in set(others) & set(ranges) if name in ranges else ():
-            assert set(ranges[name]) & set(ranges[other])
-            assert len(ranges[other]) > 1
+    assert summary.verdict.endswith("6 data sets or 6 backbones; these are 1 and 3.")
+    assert [fact.value for fact in summary.facts] == ["+2.2", "12 of 12", "10 × 12"]
+    assert [row[1].text for row in summary.leaderboard.rows] == ["1", "2", "3", "4", "5"]
 
 
 def incomplete_table(folder, first):
@@ -110,9 +78,6 @@ def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path)
     other, _ = summary_of(incomplete_table(tmp_path, first=4.0))
     same, _ = summary_of(incomplete_table(tmp_path, first=2.0))
 
-    assert other.verdict == (
-        "a is first of 3 over all 8 blocks; b leads in the 2 that have all scores, as drawn here."
-    )
-    assert same.verdict == (
-        "a is first of 3 over all 8 blocks, and in the 2 that have all scores, as drawn here."
-    )
+    over_all = "Over all 8 settings, 6 of which lack scores, a comes first, before"
+    assert other.verdict.startswith(f"{over_all} b and c. Among those with all scores: b is first")
+    assert same.verdict.startswith(f"{over_all} b and c. Among those with all scores: a is first")

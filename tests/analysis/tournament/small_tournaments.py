@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from podium.analysis.tournament.block_groups import BlockGroups
 from podium.analysis.tournament.tournament import hold_tournament
 
 
@@ -27,14 +26,3 @@ def grid_tournament(scores_BC, datasets, names="abcdefgh", **options):
     ]
     by = ["dataset", "dim"]
     return hold_tournament(pl.DataFrame(rows), by=by, competitor="loss", score="score", **options)
-
-
-def groups_of(labels):
-    """Groups of blocks with such labels; each block is one of its own if no label comes twice."""
-    is_shared = len(set(labels)) < len(labels)
-    return BlockGroups(columns=("dataset",) if is_shared else (), labels=tuple(labels))
-
-
-def alone(num_blocks):
-    """Every block a group of its own."""
-    return groups_of([f"p{b:02}" for b in range(num_blocks)])

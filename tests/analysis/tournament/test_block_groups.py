@@ -1,128 +1,76 @@
-"""Which blocks count as one, and by what mean."""
+"""What a test counts: data sets if there are six, else backbones, else nothing."""
 
 from itertools import product
 
 import numpy as np
-import polars as pl
 import pytest
 
-from podium.analysis.tournament.block_groups import block_groups
-from podium.analysis.tournament.tournament import hold_tournament
-from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
-
-
-def grid(**levels):
-    """Groups of all combinations of the levels of some columns."""
-    blocks = [dict(zip(levels, values, strict=True)) for values in product(*levels.values())]
-    return block_groups(blocks, ["/".join(map(str, block.values())) for block in blocks])
-
-
-@pytest.mark.parametrize(
-    ("levels", "columns", "counted"),
-    [
-        (
-            {"dataset": "xy", "backbone": "abc", "dim": (64, 128)},
-            ("dataset", "backbone"),
-            "6 groups of blocks with one data set and backbone",
-        ),
-        (
-            {"dataset": "xy", "dim": (64, 128)},
-            ("dataset",),
-            "2 groups of blocks with one data set",
-        ),
-        (
-            {"dim": (64, 128), "backbone": "a"},
-            ("backbone",),
-            "1 group of blocks with one backbone",
-        ),
-        ({"dataset": "xy", "backbone": "abc"}, (), "6 blocks"),
-        ({"place": "xyz", "dim": (64, 128)}, (), "6 blocks"),
-        ({"dataset": "x"}, (), "1 block"),
-    ],
+from podium.analysis.tournament.block_groups import (
+    block_units,
+    left_out_labels,
+    run_units,
+    shared_runs,
 )
-def test_blocks_that_share_data_set_and_backbone_are_a_group(levels, columns, counted):
-    found = grid(**levels)
-
-    assert found.columns == columns
-    assert found.counted == counted
-    assert found.noun == ("group" if columns else "block")
 
 
-@pytest.mark.parametrize(
-    ("levels", "elsewhere"),
-    [
-        ({"dataset": "x", "backbone": "a", "dim": (1, 2)}, "data sets or backbones"),
-        ({"backbone": "a", "dim": (1, 2)}, "backbones"),
-        ({"dataset": "xyz"}, "blocks"),
-    ],
-)
-def test_other_groups_are_other_values_of_what_blocks_share(levels, elsewhere):
-    assert grid(**levels).elsewhere == elsewhere
-
-
-def test_groups_stand_in_the_order_of_their_first_blocks_wherever_the_others_are():
-    datasets = ("x", "y", "x", "z", "y", "x")
-    found = block_groups(
-        [{"dataset": name, "dim": n} for n, name in enumerate(datasets)], "abcdef"
-    )
-
-    assert found.names == ("x", "y", "z")
-    assert [blocks.tolist() for blocks in found.members] == [[0, 2, 5], [1, 4], [3]]
-
-
-def test_blocks_that_are_groups_of_their_own_keep_their_scores_bit_for_bit():
-    scores = np.random.default_rng(0).normal(size=(5, 3)) / 3
-    found = grid(place="vwxyz")
-
-    assert found.means(scores).tobytes() == scores.tobytes()
-    assert [blocks.tolist() for blocks in found.members] == [[0], [1], [2], [3], [4]]
-    held = tournament_of(scores)
-    assert held.unit_scores_UC is held.scores_BC
-
-
-def test_the_score_of_a_group_is_the_mean_of_its_blocks_however_many():
-    datasets = ("x", "y", "x", "z", "y", "x")
-    scores = np.random.default_rng(1).normal(size=(6, 4))
-    found = block_groups([{"dataset": name} for name in datasets], "abcdef")
-
-    for number, name in enumerate("xyz"):
-        rows = [scores[b] for b in range(6) if datasets[b] == name]
-        expected = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        assert found.means(scores)[number] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 100.0])
-def test_means_that_are_equal_but_for_rounding_tie(scale):
-    scores = np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
-    first, second = scores.sum(axis=0)
-    assert first != second
-    scores *= scale
-    ((a, b),) = grid(dataset="x", dim=(1, 2, 3)).means(scores)
-
-    assert a == b == pytest.approx(0.2 * scale)
-
-
-def test_scores_that_are_all_zero_have_a_mean():
-    assert grid(dataset="x", dim=(1, 2)).means(np.zeros((2, 3))).tolist() == [[0, 0, 0]]
-
-
-def test_what_losses_gain_on_a_backbone_wherever_it_is_used_is_seen_as_its_own():
-    generator = np.random.default_rng(0)
-    keys = [(d, b, e) for d in range(4) for b in range(4) for e in range(2)]
-    of_backbone = generator.normal(size=(4, 5))
-    rows = [
-        {"dataset": d, "backbone": b, "dim": e, "loss": "abcde"[c], "score": float(score)}
-        for d, b, e in keys
-        for c, score in enumerate(of_backbone[b] + 0.3 * generator.normal(size=5))
+def units_of(*sizes, columns=("dataset", "backbone", "embedding_dim"), fewest=6):
+    blocks = [
+        {column: f"{column}{n}" for column, n in zip(columns, key, strict=True)}
+        for key in product(*map(range, sizes))
     ]
-    held = hold_tournament(
-        pl.DataFrame(rows), by=["dataset", "backbone", "dim"], competitor="loss", score="score"
+    return block_units(blocks, ["/".join(block.values()) for block in blocks], fewest)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "noun", "number", "question"),
+    [
+        ((6, 3, 4), "data set", 6, "on other data sets, with these backbones?"),
+        ((8, 1, 1), "data set", 8, "on other data sets, with this backbone?"),
+        ((6, 7, 1), "data set", 6, "on other data sets, with these backbones?"),
+        ((5, 6, 2), "backbone", 6, "on other backbones, for these data sets?"),
+        ((1, 9, 1), "backbone", 9, "on other backbones, for this data set?"),
+    ],
+)
+def test_the_unit_is_the_data_set_else_the_backbone(sizes, noun, number, question):
+    units = units_of(*sizes)
+    assert (units.noun, units.number, units.why_untested) == (noun, number, "")
+    assert units.question == f"Would the order hold {question}"
+
+
+def test_with_five_of_both_nothing_is_tested_and_it_is_said_what_it_takes():
+    assert units_of(3, 3, 4).why_untested == (
+        "Whether that holds on other data sets or backbones is not tested: it takes 6 data sets or"
+        " 6 backbones; these are 3 and 3."
     )
-    assert held.factor_correlations["backbone"] > 0.8
-    assert held.factor_correlations["dataset"] < 0.1
-    assert held.intraclass_correlation > 0.8
+    assert units_of(5, columns=("dataset",)).why_untested.endswith("6 data sets; these are 5.")
+    assert units_of(1, columns=("dataset",)).why_untested.endswith("6 data sets; this is 1.")
+    assert units_of(5, 5, 1, fewest=5).why_untested == ""
 
 
-def test_where_blocks_share_one_column_there_is_no_second_correlation():
-    scores = np.random.default_rng(0).normal(size=(6, 3))
-    assert grid_tournament(scores, ["x", "x", "y", "y", "z", "z"]).factor_correlations == {}
+def test_blocks_of_other_columns_are_units_themselves():
+    assert units_of(3, 2, columns=("task", "size")).number == 6
+    assert units_of(3, 2, columns=("task", "size")).why_untested == ""
+    assert units_of(5, columns=("task",)).why_untested.endswith("it takes 6 blocks; these are 5.")
+
+
+def test_scores_of_a_unit_are_the_means_over_its_blocks():
+    units = units_of(6, 1, 2)
+    scores = np.random.default_rng(0).normal(size=(12, 3))
+    assert units.means(scores) == pytest.approx(scores.reshape(6, 2, 3).mean(axis=1))
+    equal = np.array([[0.1, 0.3], [0.3, 0.1]] * 6)  # means that tie whatever their rounding
+    assert (np.diff(units.means(equal), axis=1) == 0).all()
+
+
+def test_runs_are_units_where_all_blocks_have_two_and_there_are_six():
+    assert (run_units([3, 3], 6).number, run_units([3, 3], 6).why_untested) == (6, "")
+    for few in ([5], [1, 9]):
+        assert "2 runs of each block, and 6 in all" in run_units(few, 6).why_untested
+    both = np.array([[1.0, 2.0], [np.nan, 3.0]])
+    assert [len(runs) for runs in shared_runs([both])] == [1]
+
+
+def test_blocks_are_left_out_by_data_set_else_backbone_else_one_by_one():
+    blocks = [{"dataset": a, "backbone": b} for a, b in ("xp", "xq", "yp")]
+    assert left_out_labels(blocks, "123") == ("x", "x", "y")
+    assert left_out_labels(blocks[:2], "12") == ("p", "q")
+    assert left_out_labels([{"task": "t"}, {"task": "u"}], "12") == ("1", "2")

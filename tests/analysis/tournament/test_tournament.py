@@ -1,12 +1,12 @@
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 
 from podium.analysis.tournament.tournament import hold_tournament
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 from tests.analysis import thesis_cub200
 
 
@@ -47,7 +47,6 @@ def test_the_published_averages_hold_but_for_the_misprints():
 
 def test_ranks_and_scores_stand_in_the_order_of_the_table():
     tournament = thesis_cub200.independent()
-    assert tournament.critical_difference == pytest.approx(3.9104, abs=5e-5)
     assert tournament.ranks_BC.sum(axis=0).tolist() == list(thesis_cub200.TOTALS.values())
     assert len(tournament.blocks) == len(tournament.block_labels) == 12
     block = tournament.block_labels.index("CUB200-2011/ResNet50/64")
@@ -62,7 +61,6 @@ def test_the_order_of_rows_does_not_matter():
     first = thesis_cub200.tournament()
     assert again.standings == first.standings
     assert again.pairs == first.pairs
-    assert again.friedman == first.friedman
     assert again.block_labels == first.block_labels
 
 
@@ -111,51 +109,31 @@ def test_competitors_may_be_called_like_columns():
     assert tournament.names == tuple(reversed(names))
 
 
-def test_two_competitors_get_a_wilcoxon_test_only():
-    scores = {str(b): {"a": 1.0 + b, "b": 0.5 * b} for b in range(6)}
-    tournament = tournament_of_frame(score_frame(scores))
-    assert tournament.friedman is None
-    assert tournament.critical_difference is None
-    assert tournament.pairs[0].p_holm == pytest.approx(2 / 2**6)
-    assert tournament.groups == ()
-    assert tournament.nemenyi_groups == ()
-
-
-def test_one_block_is_descriptive():
+def test_one_block_is_an_order_without_a_test():
     tournament = tournament_of_frame(score_frame({"p": {"a": 1.0, "b": 3.0, "c": 2.0}}))
-    assert tournament.is_descriptive
+    assert not tournament.is_tested
     assert [s.competitor for s in tournament.standings] == ["b", "c", "a"]
-    assert tournament.friedman is None
-    assert tournament.smallest_p is None
+    assert [pair.p for pair in tournament.pairs] == [None] * 3
+    assert tournament.leaders_without == {}
 
 
-def test_a_level_moves_verdicts_and_the_critical_difference():
-    strict = thesis_cub200.tournament(alpha=0.01)
-    assert strict.critical_difference > thesis_cub200.tournament().critical_difference
-    assert len(strict.groups[0]) > 1
+def test_who_leads_without_each_backbone_is_counted_again():
+    table = thesis_cub200.recalls()
+    for backbone, leaders in thesis_cub200.tournament().leaders_without.items():
+        rest = table.filter(pl.col("backbone") != backbone)
+        held = hold_tournament(rest, by=thesis_cub200.BY, competitor="loss", score="recall")
+        assert leaders == tuple(s.competitor for s in held.standings if s.place == 1)
+    two = {"p": {"a": 2.0, "b": 1.0}, "q": {"a": 1.0, "b": 2.0}, "r": {"a": 2.0, "b": 1.0}}
+    held = tournament_of_frame(score_frame(two))
+    assert held.leaders_without == {"p": ("a", "b"), "q": ("a",), "r": ("a", "b")}
 
 
-def test_groups_are_the_pairs_that_are_not_different():
-    tournament = thesis_cub200.independent()
-    p = {frozenset((pair.a, pair.b)): pair.p_holm for pair in tournament.pairs}
-    joined = {
-        frozenset((a, b)) for group in tournament.groups for a in group for b in group if a != b
-    }
-    assert joined == {pair for pair, value in p.items() if value > 0.05}
-    assert len(joined) == 45 - 26
-
-
-def test_equal_competitors_are_called_different_no_more_often_than_alpha():
-    generator = np.random.default_rng(0)
-    rounds, alarms = 200, 0
-    for _ in range(rounds):
-        rows = generator.normal(size=(8, 3))
-        tournament = tournament_of_frame(
-            score_frame({str(b): dict(zip("abc", row, strict=True)) for b, row in enumerate(rows)})
-        )
-        alarms += any(pair.p_holm <= 0.05 for pair in tournament.pairs)
-    # Five standard deviations above 5 % of 200.
-    assert alarms <= 10 + 5 * np.sqrt(200 * 0.05 * 0.95)
+def test_rules_that_name_no_competitor_are_refused():
+    frame = score_frame({"p": {"a": 1.0, "b": 2.0}})
+    with pytest.raises(PodiumError, match="against must be one of a, b; got 'c'"):
+        tournament_of_frame(frame, rules=TournamentRules(against="c"))
+    with pytest.raises(PodiumError, match="friedman compares at least three"):
+        tournament_of_frame(frame, rules=TournamentRules(test="friedman"))
 
 
 def test_ranking_needs_neither_torch_nor_ray_nor_scipy_stats():

@@ -1,109 +1,112 @@
+"""Sentences on a tournament, and its record."""
+
 import json
 
 import numpy as np
+import pytest
 
-from podium.analysis.tournament.rank_stability import rank_stability
-from podium.analysis.tournament.standings_record import standing_records, tournament_record
-from podium.analysis.tournament.verdict_text import tournament_sentences
+from podium.analysis.tournament.standings_record import tournament_record
+from podium.analysis.tournament.verdict_text import headline, verdict_sentences
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 from tests.analysis import thesis_cub200
 from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 
-
-def record_of(tournament):
-    return tournament_record(tournament, rank_stability(tournament))
+NOISE = np.random.default_rng(0).normal(size=(8, 4)) * 0.3
 
 
 def text(tournament):
-    return "\n".join(tournament_sentences(tournament, rank_stability(tournament)))
+    said = (headline(tournament, metric="R@1"), *verdict_sentences(tournament))
+    return "\n".join(said).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
-    found = text(thesis_cub200.independent())
-    for part in (
-        "Friedman χ²(9) = 81.455, p < 0.001; Kendall's W = 0.75",
-        "critical difference 3.910 average ranks; 14 of 45 pairs differ significantly",
-        "26 of 45 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)",
-        "with so many is < 0.001 before and 0.022 after the adjustment",
-        "Rank 1 of ProxyAnchor is supported",
-        "Rank 3 of MultiSimilarity is shared with Contrastive",
-    ):
-        assert part in found.replace("\N{NO-BREAK SPACE}", " ")
+def test_what_was_not_tested_is_ranked_and_neither_shared_nor_separated():
+    found = text(thesis_cub200.tournament())
+    assert found == (
+        "ProxyAnchor is first in all 12 settings, on average 2.2 points of R@1 above SoftTriple."
+        " Whether that holds on other data sets or backbones is not tested: it takes 6 data sets or"
+        " 6 backbones; these are 1 and 3.\n"
+        "ProxyAnchor stays first without any one of BNInception, GoogLeNet or ResNet50."
+    )
 
 
-def test_with_too_few_blocks_it_is_said_how_many_it_takes():
-    found = text(tournament_of(np.random.default_rng(0).normal(size=(4, 3))))
+def test_the_leader_is_told_from_whom_it_differs():
+    near = tournament_of(NOISE - [0, 0.1, 3, 6])
+    found = text(near)
+    first = near.names[0]
+    second = near.names[1]
+    p = next(pair.p for pair in near.pairs if pair.b == second)
+    assert f"{first} is significantly better than c (p = 0.008) and d (p = 0.008)." in found
+    assert f"It is not separated from {second} (p = {p:.2f})." in found
+    assert "5 of 6 pairs differ significantly: " in found
     assert (
-        "This design cannot show a difference: with 4 blocks no pair can differ significantly"
-        in found
+        "Would the order hold on other blocks? The test counts 8 blocks: exact flips of signs, p"
+        " adjusted for 6 pairs, level 5 %."
+    ) in found
+
+
+def test_a_control_is_told_from_each_other_one():
+    held = tournament_of(NOISE - [0, 3, 3.01, 6], rules=TournamentRules(against="b"))
+    found = text(held)
+    assert "b is significantly better than d (p = 0.008)." in found
+    assert "It is significantly worse than a (p = 0.008)." in found
+    assert "It is not separated from c" in found
+    assert "p adjusted for 3 pairs" in found
+
+
+def test_units_of_several_settings_are_told_as_means():
+    held = grid_tournament(
+        np.repeat(NOISE, 2, axis=0) - [0, 3, 6, 9], np.repeat(list("stuvwxyz"), 2)
     )
-    assert "with so many is 0.12 before and 0.38 after the adjustment" in found
-    assert "It takes 7 blocks: 3 more blocks would do." in found  # 3 pairs * 2 / 2^7 = 0.047
+    assert "The test counts 8 data sets, each by its mean over 2 settings: " in text(held)
+    assert "a is significantly better than b (p = 0.008), c (p = 0.008)" in text(held)
 
 
-def test_of_three_groups_it_is_said_what_they_cannot_show_and_what_it_takes():
-    found = text(thesis_cub200.tournament()).replace("\N{NO-BREAK SPACE}", " ")
-    for part in (
-        "Would the order hold on other data sets or backbones? Blocks of one group may repeat"
-        " each other (intraclass correlation 0.59), so tests and resamples count 3 groups of"
-        " blocks with one data set and backbone, not 12 blocks.",
-        "Kendall's W = 0.82 (1: all groups agree)",
-        "This design cannot show a difference: with 3 groups no pair can differ significantly",
-        # 45 pairs * 2 / 2^11 = 0.044
-        "It takes 11 groups: 8 more data sets or backbones would do.",
-        "leaving out single groups keeps it 1 of 3 times",
-    ):
-        assert part in found
-
-
-def test_blocks_of_one_group_are_said_to_be_descriptive():
-    found = text(grid_tournament([[3, 2, 1]] * 4, "xxxx"))
-    assert found.startswith(
-        "The 4 blocks are 1 group of blocks with one data set: they show an order there, but"
-        " support no test of whether it holds on other data sets. Everything here is descriptive"
+def test_equal_totals_alone_share_a_rank():
+    assert "a and b share rank 1 of 2 over 2 settings" in text(tournament_of([[1, 2], [2, 1]]))
+    assert text(tournament_of([[1, 2]])).startswith(
+        "b is first in the one setting, 1.0 points of R@1 above a."
     )
-    assert "Wilcoxon" not in found
 
 
-def test_mean_scores_that_tie_in_every_group_leave_nothing_to_test():
-    # Each loss wins a block of each data set by as much.
-    found = text(grid_tournament([[1, 2, 3], [3, 2, 1]] * 2, "xxyy"))
-    assert "All mean scores tie within every group: there is nothing to test." in found
-
-
-def test_one_block_is_said_to_be_descriptive():
-    found = text(tournament_of([[3, 2, 1]]))
-    assert "Everything here is descriptive" in found
-    assert "Wilcoxon" not in found
-
-
-def test_two_competitors_are_said_to_have_one_test():
-    found = text(tournament_of([[2, 1]] * 7, names="ab"))
-    assert "no Friedman or Nemenyi" in found
-    assert "1 of 1 pair differ significantly" in found
+def test_who_leads_without_a_setting_is_named():
+    found = text(tournament_of([[3, 2], [3, 2], [0, 2]]))
+    assert "changes who is first in 2 cases: a and b without p00 and a and b without p01." in found
 
 
 def test_incomplete_blocks_are_named():
     found = text(tournament_of([[3, 2, 1], [3, None, 1]]))
-    assert "Left out of the ranking for missing scores: 1 block (p01 lacks b)." in found
+    assert found.startswith("Over all 2 settings, 1 of which lacks scores, a comes first, before")
+    assert "Left out of the ranking for missing scores: 1 setting (p01 lacks b)." in found
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("wilcoxon_holm", "Wilcoxon with Holm: 26 of 45 pairs differ significantly."),
+        ("nemenyi", "Nemenyi: critical difference 3.91 average ranks; 14 of 45 pairs differ"),
+        ("friedman", "Friedman: χ²(9) = 81.455, p < 0.001, Kendall's W = 0.75."),
+    ],
+)
+def test_a_classic_test_is_told_where_asked_with_what_it_assumes(test, said):
+    found = text(thesis_cub200.tournament(TournamentRules(test=test)))
+    assert said in found
+    assert "It takes the 12 settings for independent, though those of one data set" in found
+    assert found.startswith(text(thesis_cub200.tournament()))
 
 
 def test_a_record_is_plain_values():
-    record = record_of(thesis_cub200.tournament())
-    assert json.loads(json.dumps(record, allow_nan=False))["critical_difference"] > 3.9
-    assert list(record["competitors"][0])[:6] == [
-        "competitor",
-        "total_rank",
-        "average_rank",
-        "rank_std",
-        "wins",
-        "blocks",
-    ]
-    assert record["pairs"][0]["method"] == "exact"
+    record = json.loads(json.dumps(tournament_record(thesis_cub200.tournament()), allow_nan=False))
+    assert list(record["competitors"][0])[:2] == ["competitor", "total_rank"]
+    assert record["units"]["untested"].startswith("Whether that holds")
+    assert record["pairs"][0]["p"] is None
+    classic = record["classic"]
+    assert classic["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
+    assert classic["critical_difference"] == pytest.approx(3.9104, abs=5e-5)
+    assert sum(pair["p_holm"] <= 0.05 for pair in classic["pairs"]) == 26
+    assert sum(pair["p_nemenyi"] <= 0.05 for pair in classic["pairs"]) == 14
 
 
 def test_a_record_of_one_block_has_no_tests():
-    record = record_of(tournament_of([[3, 2, 1]]))
-    assert (record["friedman"], record["critical_difference"]) == (None, None)
-    assert (record["smallest_p"], record["pairs"][0]["p_holm"]) == (None, None)
+    record = tournament_record(tournament_of([[3, 2, 1]]))
+    assert (record["classic"], record["pairs"][0]["p"]) == (None, None)
     assert record["pairs"][0]["mean_difference"] == 1
-    assert [row["rank_std"] for row in standing_records(tournament_of([[3, 2, 1]]))] == [None] * 3

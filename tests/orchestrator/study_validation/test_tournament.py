@@ -11,8 +11,9 @@ from podium.orchestrator.run.snapshot_study import check_startable, write_snapsh
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 REFUSED = """
-{test: tukey} -> tournament.test must be one of .*; choices: nemenyi, permutation_holm, .*
+{test: tukey} -> tournament.test must be one of .*; choices: friedman, nemenyi, .*
 {question: all} -> tournament.question must be one of .*; choices: other_blocks, these_blocks
+{against: margin} -> tournament.against must be a loss of the study; got "margin"; choices: .*
 {level: 0.1} -> unknown key in tournament; got "level"; choices: alpha.*
 {score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
 {score: 1} -> tournament.score must be text; got 1
@@ -62,13 +63,14 @@ def test_nemenyi_needs_three_losses(tmp_path):
     )
 
 
-def test_a_study_that_has_started_keeps_its_test(tmp_path):
+def test_a_study_that_has_started_keeps_its_pairs_and_may_report_another_classic_test(tmp_path):
     study = load(tmp_path, THREE)
     paths = StudyPaths(tmp_path / "x")
     write_snapshot(study, paths, {})
     check_startable(study, paths)
-    other = load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n")
-    with pytest.raises(PodiumError, match=r'tournament\.test: "wilcoxon_holm" -> "nemenyi"'):
+    check_startable(load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n"), paths)
+    other = load(tmp_path, f"{THREE}tournament: {{against: triplet}}\n")
+    with pytest.raises(PodiumError, match=r'tournament\.against: null -> "triplet"'):
         check_startable(other, paths)
 
 

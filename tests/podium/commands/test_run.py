@@ -49,7 +49,8 @@ def test_run_ends_with_who_leads_before_the_path_of_the_report(finished_run):
     header, *leaders = table.splitlines()
     assert header.split() == ["loss", "place", "average", "rank", "mean", "Recall@1,", "%"]
     assert {line.split()[0] for line in leaders} == {"contrastive", "proxy_anchor"}
-    assert verdict.startswith("No ranking can be supported: 1 block is too few.")
+    assert verdict.split(maxsplit=1)[0] in {"contrastive", "proxy_anchor"}
+    assert "is not tested: it takes 6 data sets" in " ".join(verdict.split())
     assert report.startswith("Report: ")
     assert "best validation" not in done.stderr
 
