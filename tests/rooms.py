@@ -89,9 +89,9 @@ ROOMS: dict[str, set[str]] = {
     },
     # 11
     "podium/comparison": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/page",
+        "analysis", "analysis/hypothesis_tests", "analysis/page",
         "analysis/report", "analysis/study_results", "analysis/tournament",
-        "orchestrator/results/records", "orchestrator/study", "podium/errors", "podium/terminal",
+        "orchestrator/study", "podium/errors", "podium/terminal",
         "trainables",
         "trainables/dataset_interface", "trainables/settings",
     },
@@ -263,7 +263,7 @@ ROOMS: dict[str, set[str]] = {
     "trainables/metrics": {"trainables", "trainables/dataset_interface"},
     "trainables/miners": {"trainables/loss_composition"},
     # 3
-    "analysis/hypothesis_tests": {"analysis/estimates", "orchestrator/results/records"},
+    "analysis/hypothesis_tests": {"analysis/estimates"},
     "orchestrator": {"trainables/settings"},
     "orchestrator/results/locks": {
         "orchestrator/results/records", "orchestrator/results/storage", "podium/errors",

@@ -50,4 +50,4 @@ def sign_flip_power(
         others_PN = correlations(flips_UN, gaps_UP[:, 1:]) * np.sqrt(num_units)
         largest_N = others_PN.max(axis=0, initial=0.0)
         num_found += int((np.maximum(own_N, largest_N) >= own_N[0] - 1e-9).mean() <= alpha)
-    return num_found / num_tables
+    return float(num_found / num_tables)

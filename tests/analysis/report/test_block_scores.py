@@ -1,5 +1,7 @@
 """Scores by block: every competitor of every block, and each of its runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -26,8 +28,8 @@ def tournament_of(datasets, backbones):
 
 
 def figure_of(tournament, runs=None):
-    runs = runs or tuple(row_C[None] for row_C in tournament.scores_BC)
-    return block_scores(tournament, runs, series_of(COMPETITORS), word="recall")
+    held = tournament if runs is None else replace(tournament, runs=runs)
+    return block_scores(held, series_of(COMPETITORS), word="recall")
 
 
 def test_every_score_of_every_block_is_a_mark():
@@ -77,7 +79,7 @@ def results(tmp_path_factory):
 
 
 def test_runs_of_a_study_have_the_scores_of_its_cells_as_their_mean(results):
-    assert len(results.tournament_runs) == 2
-    for b, scores_UC in enumerate(results.tournament_runs):
+    assert len(results.tournament.runs) == 2
+    for b, scores_UC in enumerate(results.tournament.runs):
         assert scores_UC.shape == (3, 3)
         assert scores_UC.mean(axis=0) == pytest.approx(results.tournament.scores_BC[b])

@@ -91,7 +91,7 @@ def test_without_script_the_page_is_complete(chromium, addresses):
     assert visit.page.locator(f"#{TABLE} tbody tr").count() == 24
     assert visit.page.get_by_role("button", name="Save").count() == 0
     assert (
-        "proxy_anchor has the best average rank of 3"
+        "proxy_anchor is first in all 8 settings"
         in visit.page.locator(".verdict-text").inner_text()
     )
 

@@ -79,7 +79,7 @@ def test_the_picture_is_regret_against_cost_and_the_table_has_every_protocol(cro
 
 def test_what_is_said_of_losses_follows_what_is_said_of_protocols(crossed):
     _, summary = crossed
-    of_losses = next(text for text in summary.sentences if "over 1 block" in text)
+    of_losses = next(text for text in summary.sentences if "in the one setting" in text)
 
     assert summary.headline.startswith("What ")
     assert summary.sentences.index(of_losses) > 0

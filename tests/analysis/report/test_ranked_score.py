@@ -68,8 +68,7 @@ def test_nmi_ranks_the_losses_in_its_own_order(store, by_nmi):
 
 def test_verdict_leaderboard_and_lines_say_by_what_they_rank(nmi_page, nmi_text):
     tables = {table.name: table for table in tables_of(nmi_page)}
-    assert "contrastive has the best average rank of 3 over 6 blocks" in nmi_text
-    assert "points of NMI above the next" in nmi_text
+    assert "points of NMI above " in nmi_text
     assert [c.label for c in tables["leaderboard"].columns][-3] == "Mean NMI,\N{NO-BREAK SPACE}%"
     assert tables["nmi-0"].caption.startswith("glyphs-cyrillic: NMI in %")
     assert "NMI, % of the losses by embedding dimension" in nmi_text
