@@ -74,7 +74,8 @@ training:
 # The test by which losses will differ significantly. Declared before the run, fixed after it.
 tournament:
   question: other_blocks         # or these_blocks: would the order hold here, were runs repeated
-  test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
+  test: null                     # or wilcoxon_holm, friedman, nemenyi: reported beside the verdict
+  against: null                  # or a loss: it is compared with each other one, not all pairs
   alpha: 0.05
   rope_points: null              # smaller differences count as none; null: the sd over folds
   score: null                    # or recall@4, nmi, f1, r_precision, map_at_r; null: the first K

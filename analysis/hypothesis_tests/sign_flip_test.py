@@ -48,9 +48,9 @@ def sign_flip_test(
     that 100,000 random ones (fewer for more than 83 pairs), the given signs among them.
 
     p_j(d) needs no search: s (D_j - d) reaches the given t just where d is between the mean of the
-    units that keep their sign and of those that lose it; M_j(s) does where |mean - d| is at most
-    M_j(s) standard deviations. So each flip has an interval of d around the mean, and p_j(d) is the
-    share of flips whose interval holds d.
+    units that keep their sign and of those that lose it. M_j(s) does where |mean - d| is at most
+    M_j(s) standard deviations. So each flip has an interval of d around the mean, and p_j(d) is
+    the share of flips whose interval holds d.
 
     Args:
         differences_UP: finite differences a - b of units, a column for each pair.

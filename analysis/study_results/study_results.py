@@ -1,7 +1,7 @@
 """What a report needs of one study: each file read once, each view computed on first use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -374,6 +374,8 @@ class StudyResults:
             table = study_table(
                 self.compared_trials.lazy(), tested, primary_k=score.k, metric=score.metric
             )
+            if rules.against not in set(table.cells[table.competitor]):  # it has no tested winner
+                rules = replace(rules, against=None)
             return hold_by_rules(table, rules, scale=PERCENT), ""
         except PodiumError as error:
             return None, str(error)

@@ -103,7 +103,7 @@ def test_the_best_of_small_scores_is_the_smallest(tmp_path):
 def test_the_only_column_of_numbers_is_the_metric(capsys):
     called = call(capsys, "tournament", TABLES / "latency.csv")
     assert called.err == "Read as: 2 blocks (dataset); 2 competitors (loss); metric latency_ms\n"
-    assert "ranked by latency_ms within 2 blocks (dataset)" in called.out
+    assert "ranked by latency_ms within 2 settings (dataset)" in called.out
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
@@ -324,3 +324,45 @@ def test_a_metric_without_k_is_ranked_where_it_is_asked_for(capsys, asked):
     record = json.loads(output_of(capsys, "tournament", table, *asked, "--json"))
     shown = pl.read_csv(table).filter(metric="nmi").sort("value", descending=True)
     assert [one["competitor"] for one in record["competitors"]] == shown["config"].to_list()
+
+
+STATISTICS = Path(__file__).parents[1] / "data" / "cases" / "statistics"
+
+
+def test_equal_losses_on_three_data_sets_and_backbones_get_no_verdict():
+    ranked = rank(STATISTICS / "false_3x3x4.csv")
+    assert {pair["p"] for pair in ranked.record["pairs"]} == {None}
+    assert "6 data sets or 6 backbones; these are 3 and 3." in ranked.headline
+    assert "support" not in str(ranked)
+    assert "shared" not in str(ranked)
+
+
+@pytest.mark.parametrize(("name", "why"), [("eq2", "2"), ("eq3", "3"), ("seedeq", "3")])
+def test_gaps_that_never_vary_on_few_data_sets_are_no_certainty(name, why):
+    average = "seed" if name == "seedeq" else ()
+    ranked = rank(STATISTICS / f"{name}.csv", average=average)
+    for pair in ranked.record["pairs"]:
+        assert (pair["p"], pair["low"], pair["high"]) == (None, None, None)
+    assert f"it takes 6 data sets; these are {why}." in ranked.headline
+
+
+@pytest.mark.parametrize(
+    ("ahead", "ties", "most", "said"),
+    [(0, 0, 0.05, "worse than"), (0, 1, 0.05, "worse than"), (2, 0, 1, "not separated from")],
+)
+def test_a_newcomer_is_compared_with_each_other_one(ahead, ties, most, said):
+    gaps = [1.1] * ahead + [0.0] * ties + [-1.0, -1.6, -0.8, -1.3, -2.1, -1.2, -0.9, -1.7]
+    noise = np.random.default_rng(0).normal(size=(8, 2)) * 0.4
+    table = pl.DataFrame(
+        {"dataset": f"d{n}", "loss": loss, "score": 60 + n + gain}
+        for n, gap in enumerate(gaps[:8])
+        for loss, gain in (("mine", gap), ("x", 0.0), ("y", noise[n, 0]), ("z", noise[n, 1]))
+    )
+    ranked = rank(table, score="score", against="mine")
+    against_x = next(pair for pair in ranked.record["pairs"] if "x" in (pair["a"], pair["b"]))
+    assert len(ranked.record["pairs"]) == 3
+    assert (against_x["losses"], against_x["ties"]) == (ahead, ties)
+    assert against_x["p"] <= most
+    is_outside = against_x["low"] > 0 or against_x["high"] < 0
+    assert (against_x["p"] <= 0.05) == is_outside
+    assert said in ranked.headline

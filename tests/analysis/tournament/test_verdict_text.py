@@ -23,8 +23,8 @@ def test_what_was_not_tested_is_ranked_and_neither_shared_nor_separated():
     found = text(thesis_cub200.tournament())
     assert found == (
         "ProxyAnchor is first in all 12 settings, on average 2.2 points of R@1 above SoftTriple."
-        " Whether that holds on other data sets or backbones is not tested: it takes 6 data sets or"
-        " 6 backbones; these are 1 and 3.\n"
+        " Whether that holds on other data sets or backbones is not tested: it takes 6 data sets"
+        " or 6 backbones; these are 1 and 3.\n"
         "ProxyAnchor stays first without any one of BNInception, GoogLeNet or ResNet50."
     )
 
