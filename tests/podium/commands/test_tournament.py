@@ -169,7 +169,7 @@ def test_a_study_is_ranked_by_any_stored_score(podium_tournament, stored_study):
     out = podium_tournament(stored_study, "--score", "nmi")
     assert out.startswith("3 competitors ranked by nmi within 4 settings")
     out = podium_tournament(stored_study, "--score", "recall@4")
-    assert out.startswith("3 competitors ranked by recall@4 within 4 blocks")
+    assert out.startswith("3 competitors ranked by recall@4 within 4 settings")
 
 
 DECLARED = "studies have declared their rules, so {} would be ignored"
