@@ -20,6 +20,8 @@ _ROUNDING = 1e-9  # of the largest value: less scatter is rounding
 _LEAST_SCATTER = 1e-12
 
 _CHUNK = 2**22  # numbers held at once
+_Number = float | NDArray[np.float64]
+_Whether = np.bool_ | NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ def t_reach(df: float) -> float:
     return t_quantile((1 + CONFIDENCE) / 2, df)
 
 
-def says_how_sure(num: int, deviation: float, largest: float) -> bool:
+def says_how_sure(num: int, deviation: _Number, largest: _Number) -> _Whether:
     """Whether the scatter of independent pieces says how sure their mean is.
 
     It does from three pieces on, if they scatter at all: pieces that agree say nothing of what
@@ -54,7 +56,8 @@ def says_how_sure(num: int, deviation: float, largest: float) -> bool:
         deviation: their standard deviation, or the standard error of their mean.
         largest: largest magnitude among the scores that they come from.
     """
-    return num >= FEWEST_VALUES and deviation > max(_LEAST_SCATTER, _ROUNDING * largest)
+    scatters = deviation > np.maximum(_LEAST_SCATTER, _ROUNDING * largest)
+    return scatters & (num >= FEWEST_VALUES)
 
 
 def percentile_ends(values: NDArray[np.float64]) -> NDArray[np.float64]:

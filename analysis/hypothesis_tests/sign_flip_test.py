@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-NO_SCATTER = 1e-9
-"""Differences that scatter less, relative to their size, support no interval."""
+from podium.analysis.estimates.confidence_intervals import says_how_sure
 
 _Floats = NDArray[np.float64]
 
@@ -58,8 +57,8 @@ def sign_flip_test(
         seed: seed of random flips.
 
     Returns:
-        p, lower and upper ends, P each. Ends are NaN where no interval of that level exists, or
-        where differences do not scatter.
+        p, lower and upper ends, P each. All are NaN where differences do not scatter, ends also
+        where no interval of that level exists.
     """
     num_units, num_pairs = differences_UP.shape
     most = min(_FLIPS, max(_FEWEST_FLIPS, _MOST_NUMBERS // num_pairs))
@@ -113,7 +112,8 @@ def correlations(flips_UN: _Floats, differences_UQ: _Floats) -> _Floats:
 def _spreads(differences_UQ: _Floats) -> _Floats:
     """Root of the sum of squares around the means; 0 where differences do not scatter."""
     spreads_Q = np.sqrt(((differences_UQ - differences_UQ.mean(axis=0)) ** 2).sum(axis=0))
-    return np.where(spreads_Q > NO_SCATTER * np.abs(differences_UQ).max(axis=0), spreads_Q, 0.0)
+    scatters_Q = says_how_sure(len(differences_UQ), spreads_Q, np.abs(differences_UQ).max(axis=0))
+    return np.where(scatters_Q, spreads_Q, 0.0)
 
 
 def _p_and_ends(
@@ -144,5 +144,9 @@ def _p_and_ends(
     high_Q = -np.partition(-high_QN, outside, axis=1)[:, outside]
     has_ends_Q = np.isfinite(low_Q) & np.isfinite(high_Q) & (spreads_Q1[:, 0] > 0)
     return np.stack(
-        [p_Q, np.where(has_ends_Q, low_Q, np.nan), np.where(has_ends_Q, high_Q, np.nan)]
+        [
+            np.where(spreads_Q1[:, 0] > 0, p_Q, np.nan),
+            np.where(has_ends_Q, low_Q, np.nan),
+            np.where(has_ends_Q, high_Q, np.nan),
+        ]
     )

@@ -37,12 +37,17 @@ def separated_sentences(tournament: Tournament) -> Iterator[str]:
     """From which others the leader, or the one that all are compared with, differs."""
     subject = tournament.rules.against or tournament.names[0]
     opponents: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    alike: list[str] = []
     for pair in tournament.pairs:
         if subject not in (pair.a, pair.b):
             continue
+        other = pair.b if pair.a == subject else pair.a
+        if pair.p is None:
+            alike.append(other)
+            continue
         is_ahead = (pair.mean_difference > 0) == (pair.a == subject)
         word = ("better" if is_ahead else "worse") if pair.differs(tournament.rules.alpha) else ""
-        opponents[word].append(f"{pair.b if pair.a == subject else pair.a} ({p_equals(pair.p)})")
+        opponents[word].append(f"{other} ({p_equals(pair.p)})")
     said = subject
     for word, names in opponents.items():
         if not names:
@@ -51,6 +56,11 @@ def separated_sentences(tournament: Tournament) -> Iterator[str]:
         every = len(names) == len(tournament.names) - 1 > 1
         yield f"{said} {are} {_everyone(names) if every else listed(names, most=MOST_NAMED)}."
         said = "It"
+    if alike:
+        yield (
+            f"The difference to {listed(alike, most=MOST_NAMED)} is the same in every"
+            f" {tournament.units.noun}, which does not say how sure it is: it is not tested."
+        )
 
 
 def _everyone(names: Sequence[str]) -> str:
@@ -114,8 +124,9 @@ def _significant(tournament: Tournament) -> Iterator[str]:
     pairs = tournament.pairs
     different = [pair for pair in pairs if pair.differs(tournament.rules.alpha)]
     if not different:
-        least = min(pair.p for pair in pairs if pair.p is not None)
-        yield f"No pair differs significantly; the smallest {p_equals(least)}."
+        least = min((pair.p for pair in pairs if pair.p is not None), default=None)
+        smallest = "" if least is None else f"; the smallest {p_equals(least)}"
+        yield f"No pair differs significantly{smallest}."
         return
     named = f": {listed(list(map(_over, different)))}" if len(different) <= _MOST_PAIRS else ""
     count = "All" if len(different) == len(pairs) > 1 else f"{len(different)} of"
