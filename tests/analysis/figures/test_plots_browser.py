@@ -91,7 +91,6 @@ def diagram(count):
     return critical_difference_plot(
         [(name, 1.2 + 0.95 * i) for i, name in enumerate(names(count))],
         [*groups, [names(count)[0], names(count)[-1]]],
-        test="Nemenyi",
         critical_difference=count / 3,
         name=f"cd-{count}",
     )
