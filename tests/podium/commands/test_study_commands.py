@@ -128,6 +128,21 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     assert record["blocks"] == [block.label for block in planned.blocks]
     assert record["hours"] > 0
     assert set(record["hours_sources"]) <= {"machine", "shipped"}
+    assert record["warnings"] == []
+
+
+def test_a_plan_warns_of_few_batches_in_each_form(capsys, study_file):
+    short = (study_file, "--set", "training.epochs=1", "--set", "training.batch_size=1000")
+    (warning,) = json.loads(call(capsys, "plan", *short, "--json").out)["warnings"]
+    assert warning in " ".join(call(capsys, "plan", *short).out.split())
+
+
+def test_a_plan_says_that_labels_are_continuous_only_where_they_are(capsys):
+    said = "Retrieved by label distance and scored by nDCG"
+    studies = QUICKSTART.parent
+    assert said in call(capsys, "plan", studies / "glyph-masks.yaml", "--full").out
+    leaking = call(capsys, "plan", studies / "thesis-tables-glyphs.yaml", "--full").out
+    assert said not in leaking
 
 
 def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
