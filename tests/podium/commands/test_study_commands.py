@@ -82,7 +82,7 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     assert max(map(len, planned.out.splitlines())) <= 80
     printed = " ".join(planned.out.split())
     assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
-    assert "the smallest p of 3 losses over 8 blocks is 0.023 Training" in printed
+    assert "tested at 0.05 over 8 data sets, where the smallest p is 0.0078." in printed
     assert "not known before the first trial" not in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "optimism"):
         assert word in printed
@@ -100,7 +100,7 @@ def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(
     assert short[1] == f"Trials: at most {planned.trials} ({stages}), {planned.epochs:,} epochs"
     assert short[2].startswith("Hours: ")
     assert "on one worker slot if no trial is stopped early, by" in short[2]
-    assert any(line.startswith("Verdict: losses can differ significantly") for line in short)
+    assert any(line.startswith("Verdict: tested at 0.05 over 8 data sets") for line in short)
     assert full[: len(short) - 2] == short[:-2]
     assert len(short) < len(full) / 2
 
