@@ -15,8 +15,8 @@ LOSSES = ("arcface", "contrastive", "triplet")
 
 
 def figure_of(name, losses):
-    row = RankedRow(name="x", rank_text="1", rank=1, low=None, high=None, score=50, gain=None)
-    plot = ranking_plot([row], [], score="Recall@1, %", last_rank=1, name=name)
+    row = RankedRow(name="x", rank_text="1", rank=1, score=50, gain=None)
+    plot = ranking_plot([row], score="Recall@1, %", last_rank=1, name=name)
     plots = tuple(replace(plot, name=f"{name}-{loss}", label=loss) for loss in losses)
     rows = ((Cell(text="x"),),)
     table = Table(name=f"{name}-table", caption="", columns=(Column(label="Loss"),), rows=rows)

@@ -27,14 +27,12 @@ def ranking(name, label):
             name=competitor,
             rank_text=str(place),
             rank=float(place),
-            low=place - 0.4,
-            high=place + 0.4,
             score=60.0 - place,
             gain=2.0 - 2 * place,
         )
         for place, competitor in enumerate(NAMES, 1)
     ]
-    plot = ranking_plot(rows, [NAMES[1:]], score="Recall@1, %", last_rank=3, name=name)
+    plot = ranking_plot(rows, score="Recall@1, %", last_rank=3, name=name)
     return replace(plot, label=label)
 
 
