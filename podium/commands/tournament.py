@@ -44,7 +44,7 @@ def command(
     Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
     Published defaults: --where finalist=default. Another score: --score nmi, f1, recall@4. Of
     several protocols the first that does not leak: --where protocol=LABEL. Trained on all
-    classes: --where train_on=all. A study has declared its question, primary test and level;
+    classes: --where train_on=all. A study has declared its question, tests and level;
     tables take --question, --against, --alpha.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
