@@ -14,7 +14,7 @@ REFUSED = """
 {test: tukey} -> tournament.test must be one of .*; choices: friedman, nemenyi, .*
 {question: all} -> tournament.question must be one of .*; choices: other_blocks, these_blocks
 {against: margin} -> tournament.against must be a loss of the study; got "margin"; choices: .*
-{level: 0.1} -> unknown key in tournament; got "level"; choices: alpha.*
+{level: 0.1} -> unknown key in tournament; got "level"; choices: .*alpha.*
 {score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
 {score: 1} -> tournament.score must be text; got 1
 {groups: nmi} -> tournament.groups must be a mapping; got .*nmi.*
