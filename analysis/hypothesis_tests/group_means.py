@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import says_how_sure, student_interval, t_reach
+from podium.analysis.estimates.confidence_intervals import student_interval, t_reach
 from podium.analysis.estimates.distributions import t_tail
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 
@@ -162,12 +162,10 @@ def _statistics(
     found["mean"] = mean
     largest = float(np.abs(values).max())
     for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
-        if this is not None and says_how_sure(num, this, largest):
+        if this is not None:
             interval = student_interval(mean, this, num, largest)
             found |= {f"{prefix}low": interval.low, f"{prefix}high": interval.high}
-            if not prefix:
-                found["standard_error"] = this
-    return found
+    return found | {"standard_error": None if found.get("low") is None else error}
 
 
 def _error(without: Sequence[float | None]) -> float | None:
