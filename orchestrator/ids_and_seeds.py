@@ -34,7 +34,6 @@ def trial_id(settings: TrialSettings, *, dataset: str, splits: Sequence[str], we
         weights: fingerprint of the weights that the backbone starts from, whatever their path.
     """
     values = settings.to_dict()
-    values.pop("verification", None)  # there only where it is asked for
     for name in ("dataset", "protocol", "draw", "stop_epoch", *_NOT_NUMERIC):
         del values[name]
     # What a hyperparameter overrides does not act.

@@ -85,7 +85,7 @@ tournament:
 expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}
 
 quarantine: none                 # record, record_all: score searches on test classes too, unread
-metrics: {{k: [1, 2, 4, 8], verification: false}}  # Recall@K, the first K decides; pairs too?
+metrics: {{k: [1, 2, 4, 8]}}     # Recall@K, the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
 budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/how-to/budgets.md
 resources:                       # of one trial; fractions share a GPU

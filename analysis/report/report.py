@@ -39,7 +39,6 @@ from podium.analysis.report.training import learning_curves, search_history
 from podium.analysis.report.tuning_gains import tuning_gains
 from podium.analysis.report.validation_and_test import validation_and_test
 from podium.analysis.report.variance_components import variance_components
-from podium.analysis.report.verification import verification
 from podium.analysis.study_results.study_results import StudyResults, read_results
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.wording import counted
@@ -59,7 +58,6 @@ _CHAPTERS: Mapping[str, Sequence[tuple[_Study, str, str]]] = {
     ),
     "Scores": (
         (scores, "Scores", "No final trial has been tested yet."),
-        (verification, "Verification", "The study does not measure it (metrics: verification)."),
         (reproduction, "Reproduction", "The study file states no expected scores."),
     ),
     "Cross-validation": (

@@ -102,8 +102,7 @@ _MEANINGS = {
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
     " stages, and with `quarantine: record` or `record_all` the search. In the final and baseline"
     " stages, and with `record_all` in the search, also `r_precision`, `map_at_r`, `nmi` and `f1`"
-    " with `k` null ([metrics](../explanation/statistics/metrics.md)), and with"
-    " `metrics.verification` the [scores of pairs](../explanation/statistics/verification.md).",
+    " with `k` null ([metrics](../explanation/statistics/metrics.md)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
@@ -298,7 +297,7 @@ def results_schema_page() -> str:
         if title == "Test results":
             parts.append(
                 "Searches are rebuilt without these columns: they are not read from the disk. The"
-                " flat ones follow from `test_scores`. Scores of pairs have none.\n"
+                " flat ones follow from `test_scores`.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]

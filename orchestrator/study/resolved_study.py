@@ -22,8 +22,6 @@ _KEYS = tuple(
     for field in fields(Study)
     for key in (field.name, *(_OF_LOSSES if field.name == "image_sizes" else ()))
 )
-# Absent where they are false or empty.
-_IF_GIVEN = ("code", "verification")
 
 _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
 _KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -33,8 +31,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    is missing where nothing is named by import path, ``verification`` where it is not asked for,
-    and ``population`` where there can be none.
+    is missing where nothing is named by import path, and ``population`` where there can be none.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -43,7 +40,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "try_first": {it.name: it.try_first for it in study.losses if it.try_first},
         "training": {"recipe": study.training.recipe, **study.training.overrides},
     }
-    keys = (key for key in _KEYS if key not in _IF_GIVEN or values[key])
+    keys = (key for key in _KEYS if key != "code" or study.code)
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
     if study.search.population == 1 and not are_heads(study.training, study.backbones):
         del plain["search"]["population"]

@@ -292,8 +292,6 @@ class Study:
         tournament: test by which losses are called significantly different.
         expect: published results to compare those of the study with; changes no number.
         ks: values of K of the metrics; the first is the primary one.
-        verification: whether tests say how well pairs of images are verified: all pairs, or those
-            of a file that an option of the data set names.
     """
 
     name: str
@@ -318,7 +316,6 @@ class Study:
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"
     ks: Ks = (1, 2, 4, 8)
-    verification: StrictBool = False
     seed: Seed = 0
     storage: Text = "podium-results"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podium.trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
+from podium.trainables.settings.trial_settings import LOCATION_OPTIONS
 
 # Changes of keys that begin so change no number.
 _FREE = (
@@ -154,13 +154,9 @@ def _dataset_anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
     options = {
         name: value for name, value in dataset["options"].items() if name not in LOCATION_OPTIONS
     }
-    # Label distances change the task of a data set, wherever their file is, and pairs its test.
-    return {
-        **dataset,
-        "options": options,
-        "continuous": "label_distances" in dataset["options"],
-        "pairs": VERIFICATION_PAIRS in dataset["options"],
-    }
+    # Label distances change the task of a data set, wherever their file is.
+    continuous = "label_distances" in dataset["options"]
+    return {**dataset, "options": options, "continuous": continuous}
 
 
 def _protocol_anywhere(protocol: Mapping[str, Any]) -> dict[str, Any]:

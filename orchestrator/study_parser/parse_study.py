@@ -13,7 +13,6 @@ from typing import Any, get_args
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Several, Text
-from podium.orchestrator.results.storage.locations import has_scheme
 from podium.orchestrator.study.defaults import (
     are_heads,
     default_image_size,
@@ -56,7 +55,6 @@ from podium.trainables.settings.training_settings import (
 )
 from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
-    VERIFICATION_PAIRS,
     BackboneSettings,
     DatasetSettings,
 )
@@ -64,7 +62,7 @@ from podium.trainables.settings.trial_settings import (
 # Fields of a study that are not keys of its file, or read by what knows more than their type.
 _NOT_PLAIN = (
     *("name", "datasets", "backbones", "losses", "protocols", "search", "final", "training"),
-    *("warm_starts", "code", "declared_differences", "expect", "ks", "verification"),
+    *("warm_starts", "code", "declared_differences", "expect", "ks"),
 )
 _PLAIN = tuple(it.name for it in fields(Study) if it.name not in _NOT_PLAIN)
 
@@ -78,7 +76,6 @@ _TRAINING: Mapping[str, Parameter] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Metrics:
     k: Ks = (1, 2, 4, 8)
-    verification: Any = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +123,7 @@ def read_study(given: Given, problems: Problems) -> Study:
         problems.add("losses", "losses must be given")
     protocols = read_protocols(values.get("protocol", {}), problems)
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
-    datasets = _with_pairs(_datasets(values, problems), keys.metrics.verification, problems)
+    datasets = _datasets(values, problems)
     training = _read_training(values.get("training", {}), datasets, problems)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
     differences = values.get("declared_differences", {})
@@ -157,7 +154,6 @@ def read_study(given: Given, problems: Problems) -> Study:
         training=training,
         declared_differences={name: why for name, why in asdict(declared).items() if why},
         ks=keys.metrics.k,
-        verification=isinstance(keys.metrics.verification, dict) or keys.metrics.verification,
         **plain,
     )
 
@@ -204,40 +200,11 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
             continue
         if not isinstance(value, bool | int | float | str):
             problems.add(at, f"{label(at)} must be one value", got=value)
-        elif key == VERIFICATION_PAIRS:
-            problems.add(at, "a file of pairs is named by metrics.verification.pairs")
         elif key in LOCATION_OPTIONS and isinstance(value, str):
             options[key] = read_path(value, at, problems)
         else:
             options[key] = value
     return DatasetSettings(name=str(name), options=options)
-
-
-def _with_pairs(
-    datasets: tuple[DatasetSettings, ...], verification: object, problems: Problems
-) -> tuple[DatasetSettings, ...]:
-    """The one data set of a study, with the file of pairs of its images if there is one."""
-    section: Path = ("metrics", "verification")
-    if not isinstance(verification, dict):
-        if not isinstance(verification, bool):
-            problems.add(section, f"{label(section)} must be true or false", got=verification)
-        return datasets
-    path = (*section, "pairs")
-    pairs = read_mapping(verification, ("pairs",), section, problems).get("pairs")
-    if not isinstance(pairs, str) or not pairs.strip():
-        rule = f"{label(path)} must be the path of a file; without one verification is true"
-        problems.add(path, rule, got=pairs)
-        return datasets
-    pairs = read_path(pairs, path, problems)
-    if has_scheme(pairs):
-        problems.add(path, f"{label(path)} must be a file of this machine", got=pairs)
-    if len(datasets) > 1:
-        rule = f"{label(path)} names images of one data set, and the study has {len(datasets)}"
-        problems.add(path, rule)
-        return datasets
-    return tuple(
-        replace(only, options={**only.options, VERIFICATION_PAIRS: pairs}) for only in datasets
-    )
 
 
 def _read_training(

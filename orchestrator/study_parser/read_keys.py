@@ -37,7 +37,6 @@ _KEYS_OF: Mapping[str, Collection[str]] = {
     "protocol": ("val_fraction", "folds", "split_seed", "classes_file"),
     "resources": [field.name for field in fields(ResourceSettings)],
     "budget": ("gpu_hours", "wall_hours"),
-    "metrics": ("verification",),
 }
 
 # Type of pydantic's error -> what a value must be, with limits from its context.

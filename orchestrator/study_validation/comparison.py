@@ -1,7 +1,5 @@
 """Checks that the losses of a study can be ranked together: one task, declared differences."""
 
-import pathlib
-
 from podium.orchestrator.results.records.metric_columns import (
     METRICS_WITHOUT_K,
     RECALL,
@@ -20,11 +18,7 @@ from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation.trained_losses import known_datasets, trained_losses
-from podium.trainables.dataset_interface.load_dataset import has_own_size
-from podium.trainables.dataset_interface.verification_pairs import check_pairs_file
-from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import load
-from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS
 from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
 
@@ -48,7 +42,6 @@ def check_task(study: Study, problems: Problems) -> None:
         first, task = next(iter(tasks.items()))
         _check_losses(study, study.datasets[first].label, task, problems)
         _check_sampler(study, study.datasets[first].label, task, problems)
-        _check_verification(study, task, problems)
 
 
 def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
@@ -58,29 +51,6 @@ def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) ->
         problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
         if problem is not None:
             problems.add(("losses", index), problem)
-
-
-def _check_verification(study: Study, task: Task, problems: Problems) -> None:
-    """Note tests that cannot verify pairs, and a file of pairs that cannot be read."""
-    path = ("metrics", "verification")
-    if not study.verification or problems.concern(path):
-        return
-    if task == "continuous":
-        problems.add(path, "images can be verified by class only, and these have label distances")
-        return
-    for _, dataset, facts in known_datasets(study, problems):
-        pairs = dataset.options.get(VERIFICATION_PAIRS)
-        if facts.num_test_classes < 2:
-            rule = f"verification needs 2 test classes, and {dataset.label} has"
-            problems.add(path, rule, got=facts.num_test_classes)
-        elif pairs is not None and has_own_size(dataset):
-            rule = f"a file of pairs names image files, and {dataset.label} has none"
-            problems.add((*path, "pairs"), rule)
-        elif pairs is not None:
-            try:
-                check_pairs_file(pathlib.Path(str(pairs)))
-            except TrialInputError as error:
-                problems.add((*path, "pairs"), str(error))
 
 
 def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:

@@ -201,7 +201,6 @@ class TrialSpecMaker:
             training=training_of(study, block),
             seed=seed,
             ks=study.ks,
-            verification=study.verification,
             draw=draw,
             num_threads=max(1, int(demand_of(study, block).cpus)),
             cache_folder=self._cache_folder,

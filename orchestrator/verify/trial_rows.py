@@ -51,8 +51,8 @@ _ROW_RULES = {
     & ~c.tests_searches,
 }
 _SCORE = "{role} {metric} at {k} of epoch {epoch}, fold {fold} must be"
-# Of these metrics hits and queries are stored.
-_IS_COUNTED = c.metric.is_in(("recall", "tar_at_far")) & (c.queries > 0)
+# Hits and queries of it are stored.
+_IS_COUNTED = (c.metric == "recall") & (c.queries > 0)
 _SCORE_RULES = {
     f"{_SCORE} a finite number; it is {{value}}": ~c.value.is_finite(),
     f"{_SCORE} between 0 and 1; it is {{value}}": ~c.value.is_between(0, 1)

@@ -21,7 +21,7 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.artifact_files import embedding_files, model_files
 from podium.orchestrator.results.storage.local_copies import local_copy
 from podium.terminal.printing import Form, print_table, say
-from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
+from podium.trainables.settings.trial_settings import TrialSettings
 
 if TYPE_CHECKING:
     from podium.kept_files.embeddings_file import EmbeddingsFile
@@ -130,7 +130,6 @@ def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, obj
             metrics or known_metrics(file)[:1],
             ks,
             strict=asked.strict,
-            has_pairs=VERIFICATION_PAIRS in settings.dataset.options,
             dataset=dataset,
         )
     ]

@@ -12,7 +12,6 @@ from torch import Tensor
 from podium.trainables.batches.image_batches import ImageBatches
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.label_distances import LabelDistances
-from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
 from podium.trainables.errors import TrialInputError
 
 
@@ -42,8 +41,6 @@ class LabelledImages:
         is_gallery_N: bool, whether an image is searched and never asks; on the device of the
             labels. None where every image is a query against all others.
         label_distances: among these images; None where the task is ``classes``.
-        pairs: pairs of these images to be verified; None where the data set names none, or these
-            are not its test images.
     """
 
     batches: ImageBatches
@@ -51,7 +48,6 @@ class LabelledImages:
     indices_N: Tensor
     is_gallery_N: Tensor | None = None
     label_distances: LabelDistances | None = None
-    pairs: VerificationPairs | None = None
 
     def __len__(self) -> int:
         return len(self.labels_N)
@@ -74,14 +70,12 @@ def images_of_classes(
         is_gallery_N = None  # of training classes
     _assert_retrievable(dataset, labels_N, is_gallery_N, len(class_ids))
     distances, device = dataset.label_distances, image_input.device
-    pairs = dataset.verification_pairs if set(class_ids) >= set(dataset.test_classes) else None
     return LabelledImages(
         batches=image_input.batches(dataset, indices_N),
         labels_N=torch.from_numpy(labels_N).to(device),
         indices_N=torch.from_numpy(indices_N),
         is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N).to(device),
         label_distances=None if distances is None else distances.among(indices_N),
-        pairs=None if pairs is None else pairs.among(indices_N),
     )
 
 

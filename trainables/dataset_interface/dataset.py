@@ -14,7 +14,6 @@ import numpy.typing as npt
 from PIL import Image
 
 from podium.trainables.dataset_interface.label_distances import LabelDistances
-from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.decoded_pixels import Pixels
 from podium.trainables.file_caches.feature_vectors import FeatureVectors
@@ -71,13 +70,11 @@ class Dataset(ABC):
             all that is known. With them the task is ``continuous``.
         class_text_CT: float32, a vector for the name of each training class, in the order of
             ``train_classes``; None if the study names no file of them.
-        verification_pairs: pairs of test images to be verified, by their indices; None where the
-            study names no file of them.
         hashes: what can change a number -> its hash: test data, classes, labels, training data,
-            label distances, class text, pairs.
+            label distances, class text.
         fingerprint: hash of them all.
-        test_hash: hash of the test classes, their images, the distances of their labels and the
-            pairs; equal exactly for equal tests.
+        test_hash: hash of the test classes, their images and the distances of their labels; equal
+            exactly for equal tests.
     """
 
     name: str
@@ -105,7 +102,6 @@ class Dataset(ABC):
         self.gallery_N = gallery_N
         self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
-        self.verification_pairs: VerificationPairs | None = None
         test_names = frozenset(test_class_names)
         is_test = [name in test_names for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
@@ -199,13 +195,6 @@ class Dataset(ABC):
         assert len(class_text_CT) == len(self.train_classes), "a row for each training class"
         dataset = self._with("class text", class_text_CT.shape, _array_hash(class_text_CT))
         dataset.class_text_CT = class_text_CT
-        return dataset
-
-    def with_verification_pairs(self, pairs: VerificationPairs) -> Self:
-        """The same images, of which the test verifies these pairs."""
-        of_test = pairs.among(self._tested).fingerprint
-        dataset = self._with("verification pairs", pairs.fingerprint, of_test=of_test)
-        dataset.verification_pairs = pairs
         return dataset
 
     @property

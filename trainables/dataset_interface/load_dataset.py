@@ -1,8 +1,8 @@
 """Data sets by their settings.
 
-Three files may go with any data set: ``label_distances``, by which images are retrieved instead of
-by class (of vectors in it ``label_metric`` is the distance), ``class_text``, vectors for the
-names of classes, and, where its images are files, ``verification_pairs``.
+Two files may go with any data set: ``label_distances``, by which images are retrieved instead of
+by class (of vectors in it ``label_metric`` is the distance), and ``class_text``, vectors for the
+names of classes.
 """
 
 import json
@@ -18,13 +18,11 @@ from podium.trainables.dataset_interface.label_distances import (
     check_label_distance_file,
     read_label_distances,
 )
-from podium.trainables.dataset_interface.verification_pairs import read_pairs
 from podium.trainables.errors import TrialInputError, unknown_name
 from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.file_hashes import read_anew
-from podium.trainables.file_caches.image_files import ImageFiles
 from podium.trainables.registry import load
-from podium.trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
+from podium.trainables.settings.trial_settings import DatasetSettings
 
 # A worker goes through many trials of few data sets; the images themselves are memory-mapped.
 _NUM_KEPT = 16
@@ -58,10 +56,10 @@ def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset
     folder = cache_folder_at(cache_folder)
     options = json.dumps(settings.own_options, sort_keys=True)
     distances, text = _file(settings, "label_distances"), _file(settings, "class_text")
-    metric, pairs = _label_metric(settings), _file(settings, VERIFICATION_PAIRS)
-    if distances is None and text is None and pairs is None:
+    metric = _label_metric(settings)
+    if distances is None and text is None:
         return _load(settings.name, options, folder)
-    return _load_with_files(settings.name, options, folder, distances, metric, text, pairs)
+    return _load_with_files(settings.name, options, folder, distances, metric, text)
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
@@ -144,7 +142,6 @@ def _load_with_files(
     distances: _File | None,
     metric: LabelMetric | None,
     text: _File | None,
-    pairs: _File | None,
 ) -> Dataset:
     dataset = _load(name, options, cache_folder)
     if distances is not None:
@@ -153,17 +150,4 @@ def _load_with_files(
     if text is not None:
         vectors = read_class_text(text[0], dataset.train_class_names)
         dataset = dataset.with_class_text(vectors)
-    if pairs is not None:
-        dataset = _with_pairs(dataset, pairs[0])
     return dataset
-
-
-def _with_pairs(dataset: Dataset, path: Path) -> Dataset:
-    if dataset.vectors is not None or not isinstance(dataset.pixels, ImageFiles):
-        raise TrialInputError(
-            f"{path} names image files, and the data set {dataset.name} has none"
-        )
-    found = read_pairs(
-        path, dataset.pixels.paths, dataset.labels, dataset.test_classes, dataset.class_names
-    )
-    return dataset.with_verification_pairs(found)

@@ -6,13 +6,11 @@ from functools import cached_property
 
 from torch import Tensor
 
-from podium.trainables.dataset_interface.verification_pairs import VerificationPairs
 from podium.trainables.errors import unknown_name
 from podium.trainables.metrics.clustering import clustering_scores
 from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from podium.trainables.metrics.recall_at_k import recall_scores
-from podium.trainables.metrics.verification import verification_scores
 from podium.trainables.trial_reports import Score
 
 
@@ -27,7 +25,6 @@ class ClassRetrieval:
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
-        pairs: the pairs that are verified, by rows of the embeddings; None for all.
     """
 
     embeddings_ND: Tensor
@@ -35,7 +32,6 @@ class ClassRetrieval:
     is_gallery_N: Tensor | None = None
     role: str = "test"
     strict: bool = False
-    pairs: VerificationPairs | None = None
 
     @cached_property
     def ranks(self) -> FirstPositiveRanks:
@@ -56,11 +52,6 @@ class ClassRetrieval:
     def clustering(self) -> tuple[Score, ...]:
         """NMI and F1 of all images, queries and gallery alike."""
         return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role)
-
-    @cached_property
-    def verification(self) -> tuple[Score, ...]:
-        """Accuracy, EER, AUC and ROC of pairs of images, queries and gallery alike."""
-        return verification_scores(self.embeddings_ND, self.labels_N, self.pairs, role=self.role)
 
     def scores(self, names: Sequence[str], ks: Sequence[int]) -> tuple[Score, ...]:
         """Scores in the order of ``names``, and of each one for every K where it has one.
@@ -84,13 +75,11 @@ class ClassRetrieval:
         return tuple(found)
 
 
-# Verification is one name for several scores; TAR at FAR has a K of its own, and no other.
 _WITHOUT_K: Mapping[str, Callable[[ClassRetrieval], tuple[Score, ...]]] = {
     "r_precision": lambda found: found.precision_at_r[:1],
     "map_at_r": lambda found: found.precision_at_r[1:],
     "nmi": lambda found: found.clustering[:1],
     "f1": lambda found: found.clustering[1:],
-    "verification": lambda found: found.verification,
 }
 
 METRIC_NAMES = ("recall", *_WITHOUT_K)

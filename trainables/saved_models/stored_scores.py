@@ -32,7 +32,6 @@ def stored_scores(
     ks: Sequence[int],
     *,
     strict: bool = False,
-    has_pairs: bool = False,
     dataset: Callable[[], Dataset],
 ) -> tuple[Score, ...]:
     """Scores of the role ``test``; those the trial reported come out the same.
@@ -42,9 +41,8 @@ def stored_scores(
         names: metrics, among `known_metrics`.
         ks: the K of metrics that have one.
         strict: see `ClassRetrieval`; without effect where the task is continuous.
-        has_pairs: whether the data set says which pairs are verified.
-        dataset: loads the data set; called only where images are retrieved by label distances, or
-            given pairs are verified, which embeddings do not hold.
+        dataset: loads the data set; called only where images are retrieved by label
+            distances, which embeddings do not hold.
 
     Raises:
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
@@ -67,18 +65,12 @@ def stored_scores(
         return tuple(
             score for name in names for score in _CONTINUOUS[name](ranking, ks, role="test")
         )
-    pairs = None
-    if has_pairs and "verification" in names:
-        pairs = _same_test(file, dataset()).verification_pairs
-        assert pairs is not None, "the test hash is that of a data set with pairs"
-        pairs = pairs.among(file.indices_N)
     is_gallery_N = file.is_gallery_N
     found = ClassRetrieval(
         embeddings_ND=embeddings_ND,
         labels_N=torch.from_numpy(file.labels_N),
         is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N),
         strict=strict,
-        pairs=pairs,
     )
     return scores_of_classes(found, names, ks)
 
@@ -112,8 +104,7 @@ def _check_ks(ks: Sequence[int]) -> None:
 def _same_test(file: EmbeddingsFile, dataset: Dataset) -> Dataset:
     if dataset.test_hash != file.dataset["test_hash"]:
         raise TrialInputError(
-            f"the test images of {dataset.name} or their label distances or pairs are not those "
-            f"of the trial: their hash is {dataset.test_hash}, the trial's "
-            f"{file.dataset['test_hash']}"
+            f"the test images of {dataset.name} or their label distances are not those of the "
+            f"trial: their hash is {dataset.test_hash}, the trial's {file.dataset['test_hash']}"
         )
     return dataset

@@ -16,11 +16,10 @@ _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
 _LABEL_METRIC = "label_metric"
 _LABEL = "label"
-VERIFICATION_PAIRS = "verification_pairs"
 
 # Options of data sets that are paths. Files are part of a trial's identity by their content, so
 # they may be moved.
-LOCATION_OPTIONS = ("root", _CLASS_TEXT, _LABEL_DISTANCES, VERIFICATION_PAIRS)
+LOCATION_OPTIONS = ("root", _CLASS_TEXT, _LABEL_DISTANCES)
 
 RANDOM_WEIGHTS = "random"  # a network that starts from nothing, on request only
 
@@ -38,21 +37,19 @@ class DatasetSettings:
     """Name of its reader (`trainables.datasets`)."""
 
     options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
-    """Its own (root, script, ...) and five of any data set.
+    """Its own (root, script, ...) and four of any data set.
 
     ``class_text`` is a file of vectors for the names of its classes
     (`trainables.dataset_interface.class_text`), for losses that need them. ``label_distances`` is
     a ``.npy`` file that says how far the labels of its images are apart; it makes the task
     continuous (`trainables.tasks`); ``label_metric`` is the distance of label vectors in it.
-    ``verification_pairs`` is the file of pairs that the study names under ``metrics``
-    (`trainables.dataset_interface.verification_pairs`). ``label`` is what tables call the data
-    set; it changes no number.
+    ``label`` is what tables call the data set; it changes no number.
     """
 
     @property
     def own_options(self) -> dict[str, HyperparameterValue]:
         """The options that the data set's constructor takes."""
-        of_any = (_CLASS_TEXT, _LABEL_DISTANCES, _LABEL_METRIC, _LABEL, VERIFICATION_PAIRS)
+        of_any = (_CLASS_TEXT, _LABEL_DISTANCES, _LABEL_METRIC, _LABEL)
         return {name: value for name, value in self.options.items() if name not in of_any}
 
     @property
@@ -190,10 +187,6 @@ class TrialSettings:
     these ``recall`` alone, without the metrics that have no K. A continuous task has its metrics
     in any case."""
 
-    verification: bool = False
-    """Whether the test also says how well pairs of images are verified
-    (`trainables.metrics.verification`); not where it computes Recall@K alone."""
-
     stop_epoch: int | None = None
     """The last epoch that is trained, from 1; None for all that are planned. Schedules stay as
     planned, so that the epochs up to this one are those of the trial that continues."""
@@ -212,14 +205,11 @@ class TrialSettings:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values, for transport and for hashing.
 
-        Without ``code`` if it is empty and ``verification`` if it is not asked for: so trials
-        without them are what they were before there were such fields.
+        Without ``code`` if it is empty.
         """
         values = _plain(self)
         for name in ("dataset", "protocol", "backbone", "training"):
             values[name] = _plain(values[name])
-        if not self.verification:
-            del values["verification"]
         if not self.code:
             del values["code"]
         return values

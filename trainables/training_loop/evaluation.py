@@ -70,7 +70,6 @@ class Evaluator:
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.
         recall_only: leaves out what only test classes have.
-        verification: whether pairs of test images are verified.
     """
 
     network: Embedder | Network
@@ -78,7 +77,6 @@ class Evaluator:
     fold: int
     by_direction: bool = True
     recall_only: bool = False
-    verification: bool = False
 
     def evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
         """Embed and score images: by class, or by label distance where they have it.
@@ -94,8 +92,8 @@ class Evaluator:
         Returns:
             (scores, class_hits, embeddings_ND). Scores have one for each metric of the task and
             each K; the first is the objective. Of test classes also R-precision, MAP@R, NMI and
-            F1, which have no K, and where it is asked for how well pairs are verified. Hits by
-            class are one for each K of Recall@K; none where the task is continuous.
+            F1, which have no K. Hits by class are one for each K of Recall@K; none where the task
+            is continuous.
 
         Raises:
             Diverged: an embedding is not finite.
@@ -123,12 +121,10 @@ class Evaluator:
             labels_N=images.labels_N,
             is_gallery_N=images.is_gallery_N,
             role=role,
-            pairs=images.pairs,
         )
         scores = found.recall(self.ks)
         if role == "test" and not self.recall_only:  # searches do not wait for what they ignore
             scores += (*found.precision_at_r, *found.clustering)
-            scores += found.verification if self.verification else ()
         hits = tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks)
         return scores, hits, embeddings_ND
 

@@ -68,7 +68,6 @@ class FoldRun:
             fold=fold,
             by_direction=setup.dataset.task == "classes" or is_normalised,
             recall_only=setup.settings.test_scores == "recall",
-            verification=setup.settings.verification,
         )
         self._best_score = -1.0
         self._best_epoch = 0

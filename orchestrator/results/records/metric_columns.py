@@ -17,12 +17,6 @@ _WORDS = {
     "map_at_r": "MAP@R",
     "nmi": "NMI",
     "f1": "F1",
-    # Of pairs of test images, where the study asks for them.
-    "verification_accuracy": "verification accuracy",
-    "verification_accuracy_se": "standard error of verification accuracy",
-    "eer": "EER",
-    "verification_auc": "verification AUC",
-    "tar_at_far": "TAR",
 }
 # Of test classes, without K.
 METRICS_WITHOUT_K = ("r_precision", "map_at_r", "nmi", "f1")

@@ -30,11 +30,8 @@ def test_a_study_comes_back_from_its_yaml(tmp_path, text):
 
 def test_no_default_is_left_out(tmp_path):
     values = resolved_dict(load(tmp_path, MINIMAL))
-    # A study that names nothing by import path, or verifies nothing, is stored as before there
-    # were such keys.
     of_losses = {"spaces", "values", "try_first"}
-    left_out = {"code", "verification"}
-    assert set(values) == {*Study.__dataclass_fields__, *of_losses} - left_out
+    assert set(values) == {*Study.__dataclass_fields__, *of_losses} - {"code"}
     assert values["search"]["early_stopping"] == {
         "kind": "asha",
         "grace_epochs": 1,

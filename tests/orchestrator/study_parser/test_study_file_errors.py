@@ -60,7 +60,7 @@ training: {samples_per_class: 1} -> training.samples_per_class must be at least 
 training: {batch_size: 30, samples_per_class: 4} -> training.batch_size must be a multiple .*; .*
 training: {batch_size: 4, samples_per_class: 4} -> training.batch_size must be .*; got 4
 metrics: {k: [1, 1]} -> metrics.k[1] is in the list already; got 1
-metrics: {ks: [1]} -> unknown key in metrics; got "ks"; .*choices: k, verification
+metrics: {ks: [1]} -> unknown key in metrics; got "ks"; .*choices: k
 resources: {backbones: {conv_smal: {}}} -> unknown key in resources.backbones; got "conv_smal"; .*
 resources: {backbones: {conv_small: {gpus: 1}}} -> unknown key in .*.conv_small; got "gpus"; .*
 seed: one -> seed must be a whole number; got "one"

@@ -49,7 +49,7 @@ def test_it_fits_eighty_columns_whatever_losses_are_called(results, monkeypatch)
             replace(s, competitor=long[s.competitor]) for s in results.tournament.standings
         ),
     )
-    table, _ = leaders_text(tournament, "a b", score="verification accuracy").split("\n\n")
+    table, _ = leaders_text(tournament, "a b", score="mean label distance").split("\n\n")
     assert all(len(line) <= 80 for line in table.splitlines())
 
 

@@ -1,14 +1,11 @@
 """No reader of data waits for a pipe, and none takes a folder for a file."""
 
 import os
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from podium.trainables.dataset_interface.class_text import read_class_text
 from podium.trainables.dataset_interface.label_distances import read_label_distances
-from podium.trainables.dataset_interface.verification_pairs import read_pairs
 from podium.trainables.datasets._feature_files import read_feature_files
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.file_hashes import file_hashes
@@ -30,7 +27,6 @@ READERS = {
     "labels": in_features("labels.csv"),
     "label distances": lambda path: read_label_distances(path, 4, None),
     "class text": lambda path: read_class_text(path, ["a"]),
-    "pairs": lambda path: read_pairs(path, [Path("a.jpg")], np.zeros(1, int), [0], ["a"]),
     "an image": lambda path: file_hashes([path], path.with_name("cache")),
 }
 
