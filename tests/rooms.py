@@ -136,7 +136,7 @@ ROOMS: dict[str, set[str]] = {
     },
     # 8
     "analysis/study_results": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
+        "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "podium/errors", "podium/kept_files",
     },
@@ -192,7 +192,7 @@ ROOMS: dict[str, set[str]] = {
     # 6
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hypothesis_tests",
-        "analysis/page", "analysis/scores", "orchestrator/results/records",
+        "analysis/page", "analysis/scores", "analysis/tournament", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/study_parser": {

@@ -1,7 +1,7 @@
 """Means over the cells of a study, with intervals over what was repeated.
 
 A cell is one choice: protocol x block x loss x repeat. An interval is a delete-one jackknife: the
-mean is computed again without each repeat (or block) in turn, and
+mean is computed again without each repeat in turn, and
 
     error^2 = (n - 1) / n x sum over j of (mean without j - their average)^2
 
@@ -24,7 +24,7 @@ from podium.analysis.estimates.distributions import t_tail
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 
 _CELL = ("block", "loss", "repeat")
-_STATISTICS = ("mean", "low", "high", "standard_error", "block_low", "block_high")
+_STATISTICS = ("mean", "low", "high", "standard_error")
 _COUNTS = ("num_cells", "num_repeats", "num_blocks")
 
 
@@ -58,10 +58,9 @@ def group_means(
 
     Returns:
         ``by``, ``measure``, ``mean``, its interval over repeats ``low`` to ``high`` (95 %) with
-        its ``standard_error``, that over blocks ``block_low`` to ``block_high``, ``num_cells``,
-        ``num_repeats`` and ``num_blocks`` that had it. The interval over repeats speaks of
-        repeating the searches of these blocks and losses; that over blocks of other blocks. One is
-        null where the measure has no value without one of them, or where `says_how_sure` is false.
+        its ``standard_error``, ``num_cells``, ``num_repeats`` and ``num_blocks`` that had it. The
+        interval speaks of repeating the searches of these blocks and losses. It is null where the
+        measure has no value without one of the repeats, or where `says_how_sure` is false.
         In order of ``by``, then of ``measures``.
     """
     without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
@@ -82,7 +81,7 @@ def group_means(
 
 
 def paired_differences(
-    cells: Cells, measures: Sequence[str], *, order: Sequence[str], by_blocks: bool = False
+    cells: Cells, measures: Sequence[str], *, order: Sequence[str]
 ) -> pl.DataFrame:
     """The mean difference of every two protocols over the cells that both have.
 
@@ -90,13 +89,11 @@ def paired_differences(
         cells: cells of all protocols, as in ``group_means``.
         measures: columns to compare.
         order: labels of the protocols; of a pair, the earlier one is ``a``.
-        by_blocks: whether p-values are over blocks, as where cells are seeds of a single repeat,
-            which say nothing of repeating a search.
 
     Returns:
         ``a``, ``b``, then as ``group_means``, the mean being a - b, and ``p_value`` (two-sided t
-        test that it is 0, over repeats or blocks) and ``p_holm``, adjusted over the pairs of the
-        measure. Null without that interval.
+        test that it is 0, over repeats) and ``p_holm``, adjusted over the pairs of the measure.
+        Null without that interval.
     """
     pairs = Cells(
         whole=_pairs(cells.whole, measures, order),
@@ -113,7 +110,7 @@ def paired_differences(
     adjusted: list[float | None] = []
     for measure in measures:
         rows = ordered.filter(pl.col("measure") == measure).to_dicts()
-        family = [_p_value(row, by_blocks=by_blocks) for row in rows]
+        family = [_p_value(row) for row in rows]
         corrected = iter(holm([p for p in family if p is not None]))
         p_values += family
         adjusted += [None if p is None else next(corrected) for p in family]
@@ -146,26 +143,22 @@ def _statistics(
     """Of the cells of one group that have the measure."""
     values = known[measure].to_numpy()
     repeats = sorted(set(known["repeat"]))
-    blocks = np.array(known["block"].to_list(), dtype=object)
-    names = sorted(set(blocks))
     found: dict[str, object] = {
         "num_cells": len(values),
         "num_repeats": len(repeats),
-        "num_blocks": len(names),
+        "num_blocks": known["block"].n_unique(),
     }
     if not len(values):
         return found
     mean = float(values.mean())
     error = _error([left_out.get(repeat) for repeat in repeats])
-    others = [values[blocks != name] for name in names] if len(names) > 1 else []
-    over_blocks = _error([float(rest.mean()) for rest in others])
     found["mean"] = mean
-    largest = float(np.abs(values).max())
-    for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
-        if this is not None:
-            interval = student_interval(mean, this, num, largest)
-            found |= {f"{prefix}low": interval.low, f"{prefix}high": interval.high}
-    return found | {"standard_error": None if found.get("low") is None else error}
+    if error is None:
+        return found
+    interval = student_interval(mean, error, len(repeats), float(np.abs(values).max()))
+    is_known = interval.low is not None
+    ends = {"low": interval.low, "high": interval.high}
+    return found | ends | {"standard_error": error if is_known else None}
 
 
 def _error(without: Sequence[float | None]) -> float | None:
@@ -199,9 +192,8 @@ def _pairs(frame: pl.DataFrame, measures: Sequence[str], order: Sequence[str]) -
     return frame.clear().select(*names, *cell, *measures)
 
 
-def _p_value(row: Mapping[str, float | None], *, by_blocks: bool) -> float | None:
-    prefix, units = ("block_", "num_blocks") if by_blocks else ("", "num_repeats")
-    mean, high, num = row["mean"], row[f"{prefix}high"], row[units]
+def _p_value(row: Mapping[str, float | None]) -> float | None:
+    mean, high, num = row["mean"], row["high"], row["num_repeats"]
     if mean is None or high is None or num is None:
         return None
     error = (high - mean) / t_reach(num - 1)

@@ -36,6 +36,7 @@ _GAINS = {
 _MEASURES = (*_CONDITIONS, *_GAINS)
 _CELL = ("protocol", "block", "loss", "repeat")
 _SEED = (*_CELL, "seed")
+_UNTESTED = [pl.lit(None, pl.Float64).alias(name) for name in ("p_value", "p_holm")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,8 @@ class Finals:
         means: conditions and gains by protocol, from ``group_means``.
         by_loss: conditions and gains by protocol and loss.
         no_gain: why there is no gain of the training classes; else empty.
-        differences: differences of the conditions between protocols, from ``paired_differences``.
+        differences: differences of the conditions between protocols, from ``paired_differences``;
+            without p over seeds, which say nothing of repeating a search.
         num_kept: label of a protocol -> number of searches whose winner is the published default.
         num_missing: number of finalists and seeds without a test score of every fold.
     """
@@ -99,15 +101,14 @@ def study_finals(frames: StudyFrames, trials: pl.DataFrame, *, order: Sequence[s
     unit = seeds if several else seeds.with_columns(pl.col("seed").alias("repeat"))
     averaged = unit.group_by(_CELL).agg(pl.col(_MEASURES).drop_nulls().mean()).sort(_CELL)
     cells = independent_cells(averaged)
+    differences = paired_differences(cells, tuple(_CONDITIONS), order=order)
     return Finals(
         cells=cells,
         unit="repeats" if several else "seeds",
         means=group_means(cells, _MEASURES),
         by_loss=group_means(cells, _MEASURES, by=("protocol", "loss")),
         no_gain=_no_gain(averaged),
-        differences=paired_differences(
-            cells, tuple(_CONDITIONS), order=order, by_blocks=not several
-        ),
+        differences=differences if several else differences.with_columns(_UNTESTED),
         num_kept=_kept_defaults(finals),
         num_missing=runs["test"].null_count(),
     )

@@ -89,10 +89,10 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
     if not known:
         yield (
             "This study cannot test whether protocols differ: it takes three repeats of each"
-            " search, or three blocks, in which they do not all pick the same."
+            " search, in which they do not all pick the same."
         )
         return
-    different = [better_first(study, row) for row in known if row["p_holm"] <= ALPHA]
+    different = [better_first(row) for row in known if row["p_holm"] <= ALPHA]
     for row in different[:MOST_NAMED]:
         other = picks_phrase(study, [row["b"]])
         yield (
@@ -181,7 +181,7 @@ def _leaking(study: ProtocolStudy) -> Iterator[str]:
                 " is what chose epoch and config."
             )
         on_scale = pick_differences(study, [picked[0][0], protocol.label]) if picked else []
-        for pair in (better_first(study, row) for row in on_scale):
+        for pair in (better_first(row) for row in on_scale):
             yield (
                 f"On one scale, what {study.shown[pair['a']]} picks scores"
                 f" {number(_POINTS * pair['mean'])} points more than what"

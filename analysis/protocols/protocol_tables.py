@@ -47,7 +47,7 @@ _HOURS = {
 }
 _WASTED = ("pruned_hours", "failed_hours", "repeated_hours")
 _NOTHING = Cell(text=MISSING)
-_NO_INTERVALS = "; no intervals, which take three repeats or blocks that do not all agree"
+_NO_INTERVALS = "; no intervals, which take three repeats that do not all agree"
 
 
 def protocol_tables(study: ProtocolStudy) -> list[Table]:
@@ -135,7 +135,7 @@ def agreement_table(study: ProtocolStudy) -> Table | None:
 
     def within(protocol: Protocol) -> Cell:
         row = row_of(means, "at_ceiling", protocol=protocol.label)
-        return _share(row["mean"], *ends_of(row)) if row else _NOTHING
+        return _share(row["mean"], row["low"], row["high"]) if row else _NOTHING
 
     return _table(
         study,
@@ -186,8 +186,7 @@ def pair_table(study: ProtocolStudy) -> Table | None:
         name="protocol-pairs",
         caption="Pairwise comparisons of protocols: first minus second on test, in points, paired"
         " by search.",
-        note="p: two-sided t test over repeats (of the final stage with a single one: over"
-        " blocks), adjusted after Holm over the pairs of a column.",
+        note="p: two-sided t test over repeats, adjusted after Holm over the pairs of a column.",
     ).filled(num_names=2)
 
 
@@ -322,18 +321,11 @@ def row_of(means: pl.DataFrame, measure: str, **keys: str) -> dict[str, Any] | N
     return found.row(0, named=True) if len(found) else None
 
 
-def ends_of(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """Interval of a row of ``group_means``: over repeats or seeds, else over blocks."""
-    prefix = "block_" if row["low"] is None else ""
-    return row[f"{prefix}low"], row[f"{prefix}high"]
-
-
 def intervals_over(means: pl.DataFrame, unit: str = "repeats") -> str:
     """What the intervals of a frame are over, for a caption, or what they take."""
     if means.is_empty():
         return ""
-    over = unit if means["low"].count() else "blocks" if means["block_low"].count() else None
-    return f"; 95 % intervals over {over}" if over else _NO_INTERVALS
+    return f"; 95 % intervals over {unit}" if means["low"].count() else _NO_INTERVALS
 
 
 def mean_cell(
@@ -348,7 +340,7 @@ def mean_cell(
     """
     if row is None:
         return _NOTHING
-    low, high = ends_of(row)
+    low, high = row["low"], row["high"]
     value = factor * row["mean"]
     text = signed(value) if is_gain else number(value)
     if low is None or high is None:

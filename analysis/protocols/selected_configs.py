@@ -118,23 +118,16 @@ def non_leaking(study: ProtocolStudy) -> list[str]:
     return [protocol.label for protocol in study.protocols if not protocol.leaks]
 
 
-def better_first(study: ProtocolStudy, row: Row) -> dict[str, Any]:
+def better_first(row: Row) -> dict[str, Any]:
     """A pair of protocols with the better one first: ``a``, ``b``, ``mean``, ``low``, ``high``.
 
-    The interval is that of the study's test: over repeats, or over blocks where finals of several
-    seeds are all that is compared.
-
     Args:
-        study: statistics of the protocols.
         row: row of ``paired_differences``.
     """
-    by_blocks = study.picks.scale is None and study.finals.unit == "seeds"
-    prefix = "block_" if by_blocks else ""
-    found = {**row, "low": row[f"{prefix}low"], "high": row[f"{prefix}high"]}
     if row["mean"] is None or row["mean"] >= 0:
-        return found
+        return dict(row)
     turned = {"a": row["b"], "b": row["a"], "mean": -row["mean"]}
-    return {**found, **turned, "low": _minus(found["high"]), "high": _minus(found["low"])}
+    return {**row, **turned, "low": _minus(row["high"]), "high": _minus(row["low"])}
 
 
 def _minus(value: float | None) -> float | None:

@@ -2,12 +2,14 @@
 
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import grouped_interval, t_interval
+from podium.analysis.estimates.confidence_intervals import t_interval
+from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.analysis.scores.final_scores import BASELINES, CELL_COLUMNS, IS_BASELINE, seed_scores
+from podium.analysis.tournament.block_groups import Units, block_units
 from podium.orchestrator.results.records.metric_columns import score_column
 
 _COMPETITION = ["block", "loss", "protocol"]
-_GROUP = ("dataset", "backbone")
+_ALPHA = 0.05  # level of the intervals
 _KEYS = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 
 _OVERALL = {
@@ -91,10 +93,20 @@ def selection_table(
     )
 
 
-def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
-    """Means over blocks, one row per loss and protocol, with t intervals over their groups.
+def gain_units(selection: pl.DataFrame) -> Units:
+    """What intervals of mean gains are over: what a tournament of these blocks tests over.
 
-    Blocks of one data set and backbone are a group: they may repeat each other.
+    Args:
+        selection: gains by block, from ``selection_table``; at least one.
+    """
+    blocks = selection.select("block", "dataset", "backbone").unique("block").sort("block")
+    return block_units(
+        blocks.drop("block").to_dicts(), blocks["block"].to_list(), fewest_units(_ALPHA)
+    )
+
+
+def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
+    """Means over blocks, one row per loss and protocol, with t intervals over `gain_units`.
 
     Args:
         selection: gains by block and loss, from ``selection_table``.
@@ -102,7 +114,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
     Returns:
         ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
         and ``above_baseline`` as means over the blocks where they are known, each followed by
-        ``_low`` and ``_high`` (null with fewer than 3 groups).
+        ``_low`` and ``_high`` (null without units).
     """
     rows = []
     with_gain = selection.with_columns(
@@ -120,7 +132,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
             if known.is_empty():
                 row |= {name: None, f"{name}_low": None, f"{name}_high": None}
                 continue
-            interval = grouped_interval(known[name].to_list(), known.select(_GROUP).rows())
+            interval = gain_units(known).interval(known[name].to_numpy())
             row |= {
                 name: interval.estimate,
                 f"{name}_low": interval.low,

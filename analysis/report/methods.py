@@ -98,8 +98,8 @@ def _ranking(tournament: Tournament | None, who: str) -> Iterator[tuple[str, tup
 
 def _intervals(results: StudyResults) -> tuple[str, ...]:
     sentences = [
-        "Means over blocks have 95 % intervals of Student's t: tuning gains over pairs of data set"
-        " and backbone, others over blocks; they hold for more of their kind."
+        "Mean gains of tuning have 95 % intervals of Student's t over the units of the test, where"
+        " there is one. Means over repeats or seeds speak of more repeats of the same."
     ]
     if results.is_by_class:
         defaults = class_bootstrap.__kwdefaults__ or {}

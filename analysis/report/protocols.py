@@ -25,7 +25,6 @@ from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.protocol_tables import (
     agreement_table,
     cost_table,
-    ends_of,
     finals_table,
     intervals_over,
     loss_table,
@@ -305,5 +304,4 @@ def _estimate(row: Mapping[str, Any] | None) -> Estimate | None:
     """A mean and its interval in percent, from a row of ``group_means``."""
     if row is None:
         return None
-    low, high = ends_of(row)
-    return Estimate.of_shares(row["mean"], low, high)
+    return Estimate.of_shares(row["mean"], row["low"], row["high"])

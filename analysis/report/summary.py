@@ -195,14 +195,14 @@ def _above(gain: Mapping[str, Any]) -> str:
     if gain["gain"] is None:
         return ""
     side = "above" if gain["gain"] >= 0 else "below"
-    low, high = sorted((abs(gain["gain_low"] or 0), abs(gain["gain_high"] or 0)))
-    is_sure = gain["gain_low"] is not None and gain["gain_low"] * gain["gain_high"] > 0
-    interval = f" ({range_of(PERCENT * low, PERCENT * high, 1)})" if is_sure else ""
-    doubt = "" if is_sure else ", which is uncertain"
-    return (
-        f", {number(PERCENT * abs(gain['gain']), 1)} points{interval} {side} its published"
-        f" default{doubt}"
-    )
+    points = f", {number(PERCENT * abs(gain['gain']), 1)} points"
+    beside = f"{side} its published default"
+    if gain["gain_low"] is None:
+        return f"{points} {beside}"
+    if gain["gain_low"] * gain["gain_high"] <= 0:
+        return f"{points} {beside}, which is uncertain"
+    low, high = sorted((abs(gain["gain_low"]), abs(gain["gain_high"])))
+    return f"{points} ({range_of(PERCENT * low, PERCENT * high, 1)}) {beside}"
 
 
 def _levels_picture(tested: pl.DataFrame, look: Series, metric: str) -> Illustration:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES
 from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import (
     IntervalAxis,
@@ -17,6 +16,7 @@ from podium.analysis.figures.intervals import (
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Fold, Illustration, Section
 from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.protocols.tuning_gains import gain_units
 from podium.analysis.scores.final_scores import BASELINES
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import counted
@@ -27,7 +27,6 @@ _LEVELS = {
     "test_default": "Default, test",
     "test_winner": "Tuned, test",
 }
-_GROUP = ("dataset", "backbone")
 
 _Row = Mapping[str, Any]
 
@@ -72,12 +71,21 @@ def _losses(results: StudyResults, rows: Sequence[_Row], series: Mapping[str, Se
         ),
         name="tuning-summary",
         caption=f"{results.metric} in %, mean over blocks; gains on test in points, paired by"
-        " block, with 95 % t intervals over groups of blocks below them, from"
-        f" {FEWEST_VALUES} groups on",
+        f" block. {_intervals(results)}",
         note="“Default won” counts the blocks whose search found nothing better than the published"
         " default; their gain is zero. “Above baseline” is over the better of the untrained"
         " network and its untouched features, by block."
         f"{_missing_note(results.selection)}{_pruned_note(results.selection)}",
+    )
+
+
+def _intervals(results: StudyResults) -> str:
+    """What intervals of gains are over."""
+    units = gain_units(results.selection)
+    return (
+        f"Gains are means of these blocks. {units.why_untested}"
+        if units.why_untested
+        else f"Intervals: 95 %, Student's t over {units.counted}."
     )
 
 
@@ -109,12 +117,6 @@ def _pruned_note(selection: pl.DataFrame) -> str:
 def _figure(
     results: StudyResults, rows: Sequence[_Row], series: Mapping[str, Series], blocks: Table
 ) -> Illustration:
-    groups = len(results.selection.select(_GROUP).unique())
-    lines = (
-        f"Lines: 95 % t intervals over {groups} pairs of data set and backbone"
-        if groups >= FEWEST_VALUES
-        else f"No intervals: they take {FEWEST_VALUES} pairs of data set and backbone"
-    )
     plot = intervals_plot(
         [
             IntervalRow(
@@ -135,7 +137,7 @@ def _figure(
         name="tuning-gains",
         plots=(plot,),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
-        f" blocks. {lines}.",
+        f" blocks. {_intervals(results)}",
         table=blocks,
     )
 

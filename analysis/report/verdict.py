@@ -41,18 +41,26 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
 
 
 def gain_sentences(results: StudyResults) -> Iterator[str]:
-    """Gains of tuning, sorted into significant gains, significant losses, and uncertain ones."""
+    """Gains of tuning: significant ones, significant losses, uncertain and untested ones."""
     rows = results.overall.drop_nulls("gain").to_dicts()
     known = Counter(results.selection.drop_nulls("gain")["loss"])
     kept = [row for row in rows if row["num_kept_default"] == known[row["loss"]]]
-    better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
-    worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
-    unsure = [row for row in rows if row not in (*kept, *better, *worse)]
+    tuned = [row for row in rows if row not in kept]
+    tested = [row for row in tuned if row["gain_low"] is not None]
+    better = [row for row in tested if row["gain_low"] > 0]
+    worse = [row for row in tested if row["gain_high"] < 0]
     by = _by_own_score(results)
     for opening, group in (
         ("Tuning beat the published default on test", better),
         ("Tuning did worse on test than the published default", worse),
-        ("It is uncertain whether tuning beat the published default on test", unsure),
+        (
+            "It is uncertain whether tuning beat the published default on test",
+            [row for row in tested if row not in (*better, *worse)],
+        ),
+        (
+            "Tuning changed the test score of these blocks",
+            [row for row in tuned if row not in tested],
+        ),
     ):
         if group:
             yield f"{opening}{by} for {listed([_gain(row) for row in group], most=MOST_NAMED)}."

@@ -18,7 +18,6 @@ from podium.analysis.scores.protocol_run_checks import (
     checked_attempts,
     checked_class_hits,
     checked_runs,
-    with_enums,
 )
 from podium.errors import PodiumError
 
@@ -137,7 +136,11 @@ def class_hits_of(trials: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
         pl.col("config_hash").alias("config"),
         pl.col("seed_index").alias("seed"),
     )
-    runs = pl.concat([trials.select("number"), with_enums(names)], how="horizontal")
+    enums = [  # since a study has millions of rows
+        pl.col(name).cast(pl.Enum(names[name].unique().sort()))
+        for name in ("block", "loss", "protocol", "config")
+    ]
+    runs = pl.concat([trials.select("number"), names.with_columns(enums)], how="horizontal")
     named = hits.join(runs, on="number").drop("number")
     return checked_class_hits(_without_single_fold(named))
 
@@ -232,15 +235,11 @@ def _runs(
     )
     tests = test_scores.filter(is_objective).select(*fold, value.alias("test")).collect()
     found = vals.join(tests, on=fold, how="full", coalesce=True)
-    is_search = pl.col("stage") == "search"
-    # The quarantine's reading is no part of the protocol.
-    reading = pl.when(is_search).then(pl.col("test_seconds").fill_null(0.0)).otherwise(0.0)
     rows = (
         trials.rename({"fold": "trial_fold"})
         .select(
             *_RUN_COLUMNS,
             *("trial_id", "search", "num_folds"),
-            (pl.col("seconds") - reading).clip(lower_bound=0.0).alias("seconds"),
             pl.col("config_hash").alias("config"),
             "index",
             pl.col("seed_index").alias("seed"),
@@ -248,9 +247,6 @@ def _runs(
         )
         .join(found, on=["trial_id", "search"], how="left")
         .with_columns(pl.coalesce("fold", "trial_fold").alias("fold"))
-        .with_columns(
-            (pl.col("seconds") / pl.len().over("trial_id", "search")).alias("gpu_seconds")
-        )
     )
     return checked_runs(_without_single_fold(rows))
 

@@ -6,11 +6,12 @@ many independent answers as there are data sets.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.analysis.estimates.confidence_intervals import Interval, grouped_interval
 from podium.analysis.wording import counted, listed
 
 _NOUNS = {"dataset": "data set", "backbone": "backbone"}  # columns that a test can ask beyond
@@ -54,6 +55,13 @@ class Units:
         largest = float(np.abs(means_UC).max())
         digits = _DIGITS - 1 - (int(np.floor(np.log10(largest))) if largest > 0 else 0)
         return means_UC.round(digits)
+
+    def interval(self, values_B: NDArray[np.float64]) -> Interval:
+        """Mean over blocks; its t interval is over the units, and unknown without a test."""
+        found = grouped_interval(values_B.tolist(), self.labels)
+        if self.why_untested:
+            return replace(found, low=None, high=None, standard_error=None)
+        return found
 
 
 def members(labels: Sequence[str]) -> dict[str, NDArray[np.intp]]:

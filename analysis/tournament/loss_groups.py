@@ -4,10 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from podium.analysis.estimates.confidence_intervals import Interval, grouped_interval
+from podium.analysis.estimates.confidence_intervals import Interval
 from podium.analysis.tournament.tournament import Tournament
 from podium.errors import PodiumError
 
@@ -50,7 +47,7 @@ class GroupDifference:
 class LossGroups:
     """Groups by mean rank, best first, and their differences, ``a`` the better placed.
 
-    Intervals are over the units of a test (`grouped_interval`), for these competitors: they say
+    Intervals are over the units of a test (`Units.interval`), for these competitors: they say
     how far other data sets may differ, not other losses of a group. Without a test there is none.
     ``ungrouped`` are the competitors in no group, best first.
     """
@@ -111,13 +108,7 @@ def compare_groups(
     columns = {name: found for name, found in columns.items() if found}
     if len(columns) < 2:
         return None
-    units = tournament.block_units
-
-    def interval(values_B: NDArray[np.float64]) -> Interval:
-        found = grouped_interval(values_B.tolist(), units.labels)
-        is_known = not units.why_untested
-        return found if is_known else replace(found, low=None, high=None, standard_error=None)
-
+    interval = tournament.block_units.interval
     scores = {name: tournament.scores_BC[:, own].mean(axis=1) for name, own in columns.items()}
     found = [
         LossGroup(

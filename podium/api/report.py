@@ -1,4 +1,4 @@
-"""Reports: the page of a study, of several, or of a typed table, and what is written of it."""
+"""Reports: the page of a study or of a typed table, and what is written of it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,13 +94,6 @@ def report_of_study(results: "StudyResults") -> Report:
         target=StudyPaths(results.folder).report,
         tournament=results.tournament,
     )
-
-
-def report_of_studies(studies: Sequence["StudyResults"]) -> Report:
-    """Several studies side by side, on a page beside the first."""
-    from podium.analysis.report.several_studies import studies_report
-
-    return Report(page=studies_report(studies), target=studies[0].folder.parent / "compared.html")
 
 
 def report_of_table(

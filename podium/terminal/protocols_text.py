@@ -12,8 +12,8 @@ _WIDTH = 99  # columns of the widest line, unless protocols have long names
 
 _MEANING = (
     "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these blocks"
-    " and losses, over blocks of other blocks, over seeds of training the same picks again. p is"
-    " after Holm. docs/explanation/statistics/comparing-protocols.md defines every number."
+    " and losses, over seeds of training the same picks again. p is after Holm."
+    " docs/explanation/statistics/comparing-protocols.md defines every number."
 )
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from podium.analysis.page.html_page import render_page
 from podium.analysis.report.report import study_report
-from podium.analysis.report.several_studies import studies_report
 from podium.analysis.study_results.study_results import read_results
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import table_page
@@ -34,20 +33,14 @@ def synthetic_page(synthetic_report):
 
 
 @pytest.fixture(scope="session")
-def addresses(synthetic_store, synthetic_page, tmp_path_factory):
+def addresses(synthetic_page, tmp_path_factory):
     """Report pages of each kind, to be opened in a browser."""
     folder = tmp_path_factory.mktemp("pages")
     table = thesis_cub200.score_table()
     pages = {
         "study": synthetic_page,
         "table": table_page(table, title="CUB200-2011", source="the thesis"),
-        "several": several_page(synthetic_store, tmp_path_factory.mktemp("other")),
     }
     for name, html in pages.items():
         (folder / f"{name}.html").write_text(html, encoding="utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in pages}
-
-
-def several_page(store, folder):
-    other = write_store(folder / "other", Truth(scripts=("greek", "latin"), search_trials=4))
-    return render_page(studies_report([read_results(store), read_results(other)]))

@@ -1,5 +1,6 @@
 import polars as pl
 import pytest
+from scipy import stats
 
 from podium.analysis.estimates.confidence_intervals import t_interval
 from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
@@ -91,21 +92,42 @@ def test_a_pruned_default_is_marked():
     assert selection_table_of(store)["default_state"].to_list() == ["PRUNED"]
 
 
-def test_overall_means_have_intervals_over_blocks():
-    store = Store()
-    tuned(store, 16, "a", [100, 104], [120, 118], val_winner=0.7)
-    tuned(store, 32, "a", [100, 104], [110, 108], val_winner=0.8)
-    store.baseline(16, 60)
-    store.baseline(32, 50)
-    selection = selection_table_of(store)
+def selection_of_datasets(num_datasets):
+    """Two blocks of each data set, whose gains differ by data set and by embedding dimension."""
+    blocks = [(f"d{number}", dim) for number in range(num_datasets) for dim in (16, 32)]
+    gains = [0.01 * (number % 4) + dim / 1000 for number, (_, dim) in enumerate(blocks)]
+    return pl.DataFrame(
+        {
+            "block": [f"{dataset}/net/{dim}" for dataset, dim in blocks],
+            "dataset": [dataset for dataset, _ in blocks],
+            "backbone": "net",
+            "loss": "a",
+            "protocol": "fixed",
+            "val_default": 0.5,
+            "val_winner": 0.75,
+            "kept_default": False,
+            "gain": gains,
+            "above_baseline": [gain + 0.1 for gain in gains],
+        }
+    )
+
+
+def test_mean_gains_have_intervals_over_data_sets_not_over_blocks():
+    selection = selection_of_datasets(6)
     (row,) = overall_selection(selection).to_dicts()
+    means = selection.group_by("dataset").agg(pl.col("gain", "above_baseline").mean())
     for name in ("gain", "above_baseline"):
-        expected = t_interval(selection[name].to_list())
-        assert row[name] == pytest.approx(expected.estimate)
-        assert row[f"{name}_low"] == pytest.approx(expected.low)
-        assert row[f"{name}_high"] == pytest.approx(expected.high)
+        expected = stats.ttest_1samp(means[name], 0).confidence_interval(0.95)
+        assert row[name] == pytest.approx(means[name].mean())
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(expected))
+    assert (row["num_blocks"], row["num_kept_default"]) == (12, 0)
     assert row["val_gain"] == pytest.approx(0.25)
-    assert (row["num_blocks"], row["num_kept_default"]) == (2, 0)
+
+
+def test_too_few_data_sets_for_a_test_give_mean_gains_without_intervals():
+    (row,) = overall_selection(selection_of_datasets(5)).to_dicts()
+    assert row["gain"] is not None
+    assert (row["gain_low"], row["gain_high"]) == (None, None)
 
 
 def test_without_a_baseline_nothing_is_above_it():

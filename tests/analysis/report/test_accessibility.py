@@ -12,8 +12,8 @@ axe_api = pytest.importorskip(
 )
 
 
-ONCE = [("study", LAPTOP, "light"), ("several", PHONE, "dark")]
-EVERY = itertools.product(("study", "table", "several"), (PHONE, LAPTOP), ("light", "dark"))
+ONCE = [("study", LAPTOP, "light"), ("table", PHONE, "dark")]
+EVERY = itertools.product(("study", "table"), (PHONE, LAPTOP), ("light", "dark"))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_nothing_serious_is_found(chromium, addresses, name, size, scheme):
 
 
 def test_the_checker_would_find_a_picture_without_a_name(chromium, addresses):
-    visit = Visit(chromium, addresses["several"], LAPTOP, bypass_csp=True)
+    visit = Visit(chromium, addresses["table"], LAPTOP, bypass_csp=True)
     visit.run("document.querySelector('main').append(document.createElement('img'))")
     found = axe_api.Axe().run(visit.page).response
 

@@ -8,7 +8,7 @@ from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", ["study", "table", "several"])
+@pytest.mark.parametrize("name", ["study", "table"])
 @every_size_and_scheme
 def test_the_page_is_quiet_loads_nothing_fits_and_its_figures_are_readable(
     chromium, addresses, name, size, scheme

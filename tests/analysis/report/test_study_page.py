@@ -58,14 +58,15 @@ def test_the_gap_it_states_is_the_true_one(seen):
     assert gap == pytest.approx(9.0, abs=0.4)
 
 
-def test_what_tuning_bought_is_the_true_gain_within_its_interval(synthetic_page):
+def test_what_tuning_bought_is_the_true_gain_without_an_interval_over_four_data_sets(
+    synthetic_page, seen
+):
     gains = {row[0]: row[5] for row in rows_of(synthetic_page, "tuning-summary")}
 
     assert set(gains) == {"contrastive", "multi_similarity", "proxy_anchor"}
     for loss, gain in gains.items():
-        value, low, high = (float(x) for x in re.findall(r"\d+\.\d+", gain))
-        assert low <= value <= high
-        assert value == pytest.approx(100 * Truth().tuning_gains[loss], abs=0.4)
+        assert float(gain) == pytest.approx(100 * Truth().tuning_gains[loss], abs=0.4)
+    assert "Gains are means of these blocks. Whether that holds on other data sets" in seen
 
 
 def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(

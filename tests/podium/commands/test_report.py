@@ -88,25 +88,9 @@ def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path,
     assert place > 0
 
 
-def test_several_studies_are_laid_side_by_side(synthetic_folder, tmp_path, capsys):
-    other = write_store(
-        tmp_path / "other",
-        Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2),
-    )
-    page = tmp_path / "compared.html"
-    options = ("--csv", tmp_path / "csv", "--json", tmp_path / "r.json")
-
-    assert exit_code("report", other, synthetic_folder, *options) == 0
-    assert capsys.readouterr().out.strip() == str(page)
-    assert "were tested on the same images in 1 block." in page.read_text()
-    assert (tmp_path / "csv" / "paired-losses.csv").exists()
-    assert json.loads((tmp_path / "r.json").read_text())["tournament"] is None
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("STUDY", CUB200), "only studies are laid side by side"),
         (("STUDY", "--where", "k=1"), "--where goes with a table (.csv or .parquet)"),
         (("STUDY", "--alpha", "0.1"), "studies have declared their rules, so alpha would be ign"),
         (
