@@ -41,7 +41,7 @@ _VERSION = 1  # raised whenever a change of podium changes what features come ou
 _USED = ("precision", "channels_last", "pooling", "evaluation_crop", "cache", "loader")
 
 # What computes them: with another version of these they are computed again.
-_LIBRARIES = ("torch", "torchvision", "pillow")
+_LIBRARIES = [version(name) for name in ("torch", "torchvision", "pillow")]
 
 _HEAD_ALONE = BackboneSettings(name="identity")
 
@@ -137,7 +137,7 @@ class FrozenFeatures:
         key = digest(
             [
                 _VERSION,
-                [version(library) for library in _LIBRARIES],
+                _LIBRARIES,
                 chosen.name,
                 weights_fingerprint(chosen),
                 _code_hash(chosen.name),

@@ -24,10 +24,10 @@ from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from tests.soak import soak
 
-EPOCHS, SEEDS = 9, 2
+EPOCHS, SEEDS = 6, 2
 PROTOCOLS = (
     ProtocolSettings(kind="fixed", name="80-20", val_fraction=0.2),
-    ProtocolSettings(kind="kfold", val_fraction=None, folds=4),
+    ProtocolSettings(kind="kfold", val_fraction=None, folds=2),
     ProtocolSettings(kind="random_splits", val_fraction=0.25),
     ProtocolSettings(kind="test_tuned", val_fraction=None),
 )
@@ -39,7 +39,7 @@ CROSSED = replace(
     search=SearchSettings(
         sampler="random",
         shared_configs=True,
-        trials=5,
+        trials=4,
         early_stopping=EarlyStopping(kind="asha", reduction_factor=2),
         order="deterministic",
         repeats=2,
@@ -201,7 +201,7 @@ def tried(trials):
 
 @pytest.mark.parametrize("sampler", ["qmc", *soak("random")])
 def test_shared_configs_are_the_same_for_all_protocols_and_repeats_of_a_loss(tmp_path, sampler):
-    search = replace(CROSSED.search, sampler=sampler, trials=4)
+    search = replace(CROSSED.search, sampler=sampler)
     found = tried(rows(run_planted(replace(SHORT, search=search), tmp_path), SHORT))
     for loss in SHORT.loss_names:
         of_loss = [configs for (of, _, _), configs in found.items() if of == loss]
@@ -227,7 +227,7 @@ def test_kinds_columns_and_labels_tell_the_searchs_protocol_from_the_trials_own(
     assert folders == labels
 
 
-@pytest.mark.parametrize("step", [*soak(90), 340])
+@pytest.mark.parametrize("step", [*soak(90), 200])
 def test_an_interrupted_crossed_study_ends_in_the_same_tables(storage, tmp_path, step):
     executor = InterruptedAfter(step, PlantedTrial(hashed))
     assert run_here(CROSSED, tmp_path, executor).interrupted

@@ -24,7 +24,13 @@ from tests.orchestrator.population_study import (
 from tests.orchestrator.small_study import InterruptedAfter
 from tests.soak import soak
 
-DETERMINISTIC = ("search.order=deterministic", "search.early_stopping=asha", "search.sampler=tpe")
+ONE = "losses=[proxy_anchor]"
+DETERMINISTIC = (
+    ONE,
+    "search.order=deterministic",
+    "search.early_stopping=asha",
+    "search.sampler=tpe",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +49,7 @@ def undisturbed(factory, *overrides):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     """The searches of a study that nothing befalls."""
-    return undisturbed(tmp_path_factory)
+    return undisturbed(tmp_path_factory, ONE)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +74,9 @@ def essence(trials):
     return trials.select("trial_id", "state", "rung", "objective", "epochs_run")
 
 
-@pytest.mark.parametrize("steps", [20, *soak(3, 37)])
+@pytest.mark.parametrize("steps", [10, *soak(3, 18)])
 def test_an_interrupted_population_is_trained_again_and_no_trial_twice(tmp_path, expected, steps):
-    study = study_in(tmp_path)
+    study = study_in(tmp_path, ONE)
     assert run(study, tmp_path, InterruptedAfter(steps, train)).interrupted
     before = trials_in(tmp_path)
     assert not run(study, tmp_path).interrupted
@@ -137,7 +143,7 @@ def test_a_member_that_kills_its_population_again_and_again_fails_alone(tmp_path
         return lost("lost_worker") if step == 1 and deadly in living else None
 
     executor = MortalSlot(fate)
-    run(study_in(tmp_path), tmp_path, executor)
+    run(study_in(tmp_path, ONE), tmp_path, executor)
     trials = trials_in(tmp_path)
     failed = trials.filter(trials["state"] == "FAILED")
     assert failed["trial_id"].to_list() == [deadly]

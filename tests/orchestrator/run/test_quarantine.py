@@ -109,7 +109,7 @@ def test_no_sampler_sees_a_test_score(tmp_path, sampler):
 def test_no_early_stopping_sees_a_test_score(tmp_path, kind):
     rules = EarlyStopping(kind=kind, reduction_factor=2, min_trials=2)
     refitted = replace(
-        CROSSED, protocols=HONEST[:2], final=FinalSettings(seeds=1, train_on=("all",))
+        CROSSED, protocols=HONEST[1:2], final=FinalSettings(seeds=1, train_on=("all",))
     )
     study = with_search(refitted, trials=8, early_stopping=rules)
     one = run_planted(study, tmp_path / "one", hashed)
@@ -121,7 +121,7 @@ def test_no_early_stopping_sees_a_test_score(tmp_path, kind):
 
 
 def test_no_warm_start_sees_a_test_score(tmp_path):
-    study = replace(CROSSED, protocols=HONEST[:2], final=FinalSettings(seeds=1))
+    study = replace(CROSSED, protocols=HONEST[1:2], final=FinalSettings(seeds=1))
     storages = [tmp_path / "one", tmp_path / "other"]
     later = []
     for storage, tested in zip(storages, (hashed, inverted), strict=True):
@@ -139,8 +139,13 @@ def test_no_warm_start_sees_a_test_score(tmp_path):
     assert set(sources) == {"default", "given", "sampler"}
 
 
-def test_a_quarantine_changes_nothing_that_was_there_without_it(tmp_path):
-    one = run_planted(CROSSED, tmp_path / "one")
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    return run_planted(CROSSED, tmp_path_factory.mktemp("recorded"))
+
+
+def test_a_quarantine_changes_nothing_that_was_there_without_it(recorded, tmp_path):
+    one = recorded
     study = replace(CROSSED, quarantine="none")
     other = run_planted(study, tmp_path / "other")
     untested = ["settings", "test_readings"]
@@ -154,10 +159,9 @@ def test_a_quarantine_changes_nothing_that_was_there_without_it(tmp_path):
     assert stages == {one: {"search", "final", "baseline"}, other: {"final", "baseline"}}
 
 
-def test_a_quarantine_shows_no_score_of_a_search_beside_its_trials(tmp_path):
-    storage = run_planted(CROSSED, tmp_path)
-    assert "search" in set(scores_on_test(storage)["stage"])
-    trials = Reader(storage / CROSSED.name).trials().collect()
+def test_a_quarantine_shows_no_score_of_a_search_beside_its_trials(recorded):
+    assert "search" in set(scores_on_test(recorded)["stage"])
+    trials = Reader(recorded / CROSSED.name).trials().collect()
     flat = list(known_test_columns(trials.columns))
     searched = trials.filter(pl.col("stage") == "search")
     finals = trials.filter(pl.col("stage") != "search")
@@ -289,7 +293,7 @@ def test_pruned_trials_have_test_scores_of_their_finished_folds_alone(tmp_path):
 
 @pytest.mark.parametrize("step", [24, *soak(3, 71, 110)])
 def test_an_interrupted_quarantine_ends_in_the_same_tables(tmp_path, step):
-    study = with_search(CROSSED, sampler="tpe")
+    study = with_search(replace(CROSSED, protocols=HONEST[:2]), sampler="tpe")
     undisturbed = run_planted(study, tmp_path / "one")
     again = tmp_path / "other"
     end = run_here(study, again, InterruptedAfter(step, PlantedTrial(hashed)))

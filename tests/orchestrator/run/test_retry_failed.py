@@ -342,7 +342,7 @@ def test_in_deterministic_order_tables_do_not_depend_on_how_many_retry_at_a_time
     assert_frame_equal(*found)
 
 
-@pytest.mark.parametrize("every", [47, *soak(11)])
+@pytest.mark.parametrize("every", [73, *soak(11)])
 @pytest.mark.parametrize("wish", [None, ()], ids=["no wish", "the same wish"])
 def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finishes(
     copied, tmp_path_factory, monkeypatch, every, wish
