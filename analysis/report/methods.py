@@ -7,7 +7,7 @@ import polars as pl
 from podium.analysis.estimates.confidence_intervals import class_bootstrap
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
-from podium.analysis.scores.final_scores import BASELINES
+from podium.analysis.scores.final_scores import BASELINES, IS_BASELINE
 from podium.analysis.study_results.study_results import StudyResults
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
@@ -63,7 +63,8 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
 
 
 def _selection(results: StudyResults) -> tuple[str, ...]:
-    rules = results.trials["selection_rule"].drop_nulls().unique().sort().to_list()
+    trained = results.trials.filter(~IS_BASELINE)
+    rules = trained["selection_rule"].drop_nulls().unique().sort().to_list()
     return (
         f"The epoch of a trial is selected by the rule {listed(rules) or 'of its protocol'}.",
         "The winner of a search is its complete trial with the best validation score; a tie goes"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES
 from podium.analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING, level_at
 from podium.analysis.scores.class_intervals import class_intervals
 from podium.analysis.scores.epoch_optimism import epoch_optimism
@@ -114,7 +115,7 @@ def cross_validation(
         rope=rope,
         notes=(
             FOLD_STD_MEANING,
-            f"{_PAIR_MEANING} {_assumption(folds)}",
+            f"{_PAIR_MEANING}{_assumption(folds)}",
             f"{_VAL_MEANING} {_optimism_note(cells)}"
             if is_validated
             else f"val: {metric_label(metric, chosen)} is measured on test classes only.",
@@ -141,14 +142,16 @@ def _optimism_note(cells: pl.DataFrame) -> str:
 def _assumption(folds: pl.DataFrame) -> str:
     """The correlation that the corrected t takes for granted, and its level at another.
 
-    Of the first design, where finals were split in several ways.
+    Of the first design with a test, where finals were split in several ways; empty without one.
     """
-    designs = folds.filter(pl.col("num_folds") > 1).select("num_folds", "num_parts")
+    designs = folds.filter(pl.col("num_folds") >= FEWEST_VALUES).select("num_folds", "num_parts")
+    if designs.is_empty():
+        return ""
     num_folds, num_parts = designs.unique().sort(pl.all()).row(0)
     ratio = 1 / (num_parts - 1)
     level = level_at(_CORRELATED, num_folds=num_folds, held_out_ratio=ratio, alpha=_LEVEL)
     return (
-        f"Its variance assumes that differences of two folds correlate by 1/{num_parts}; were it "
+        f" Its variance assumes that differences of two folds correlate by 1/{num_parts}; were it "
         f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {_PERCENT * level:.0f} % of "
         "studies."
     )
