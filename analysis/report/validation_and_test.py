@@ -124,8 +124,8 @@ def _optimism(results: StudyResults) -> str:
     if means.drop_nulls().is_empty():
         return ""
     return (
-        "Selected on one half of the validation classes and scored on the other, a config loses"
-        f" {number(PERCENT * means[0])} points on average: the optimism (selection bias) of its"
+        "Config and epoch, selected on one half of the validation classes and scored on the other,"
+        f" lose {number(PERCENT * means[0])} points on average: the optimism (selection bias) of a"
         " validation score."
     )
 
