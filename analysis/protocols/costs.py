@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from podium.analysis.protocols.selection_quality import SelectionQuality
-from podium.analysis.protocols.study_frames import StudyFrames
+from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.gpu_shares import gpus_per_trial
 from podium.analysis.scores.protocol_runs import Protocol, attempt_table
 
@@ -32,7 +32,7 @@ class Costs:
 
 
 def study_costs(
-    frames: StudyFrames,
+    reader: CachedReader,
     trials: pl.DataFrame,
     picked: SelectionQuality | None,
     protocols: Sequence[Protocol],
@@ -40,16 +40,16 @@ def study_costs(
     """Costs of a study's protocols.
 
     Args:
-        frames: frames of the study.
+        reader: reader of the results folder.
         trials: trials of the study, one row each.
         picked: quality of the picks, of which regrets are; None if it is not known.
         protocols: protocols of the study. The regret of those that leak cannot be attained, so
             they are neither on the front nor dominate others.
     """
-    gpus = gpus_per_trial(frames.study)
+    gpus = gpus_per_trial(reader.study())
     made = trials.filter(pl.col("same_as").is_null())
-    spent = attempt_table(made, frames.attempts, gpus_per_trial=gpus)["gpu_seconds"].sum()
-    attempts = attempt_table(trials, frames.attempts, gpus_per_trial=gpus)
+    spent = attempt_table(made, reader.attempts(), gpus_per_trial=gpus)["gpu_seconds"].sum()
+    attempts = attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
     leaking = [protocol.label for protocol in protocols if protocol.leaks]
     return Costs(
         by_protocol=_by_protocol(attempts, trials, _regrets(picked), leaking=leaking),

@@ -15,7 +15,7 @@ from podium.analysis.hypothesis_tests.group_means import (
     independent_cells,
     paired_differences,
 )
-from podium.analysis.protocols.study_frames import StudyFrames
+from podium.analysis.scores.cached_reader import CachedReader
 
 # Name of a condition -> finalist, and the classes that it was trained on.
 _CONDITIONS = {
@@ -66,19 +66,19 @@ class Finals:
     num_missing: int
 
 
-def study_finals(frames: StudyFrames, trials: pl.DataFrame, *, order: Sequence[str]) -> Finals:
+def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[str]) -> Finals:
     """Test scores of the finalists of every search, folds averaged, and their means.
 
     A finalist trained by one seed has a score if all its folds have one. Gaps are paired by seed.
 
     Args:
-        frames: frames of the study.
+        reader: reader of the results folder.
         trials: trials of the study, one row each.
         order: labels of the protocols, in the order in which pairs name them.
     """
     finals = trials.filter(pl.col("stage") == "final")
-    is_objective = (pl.col("metric") == frames.metric) & (pl.col("k") == frames.k)
-    scored = frames.test_scores.filter(is_objective)
+    is_objective = (pl.col("metric") == reader.objective) & (pl.col("k") == reader.k)
+    scored = reader.test_scores().filter(is_objective)
     tests = scored.select("trial_id", pl.col("value").fill_nan(None).alias("test")).collect()
     roles = pl.concat(
         finals.filter(flag).with_columns(pl.lit(role).alias("finalist"))

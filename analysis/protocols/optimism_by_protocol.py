@@ -11,7 +11,7 @@ from podium.analysis.protocols.optimism import (
     fresh_run_optimism,
     of_several_classes,
 )
-from podium.analysis.protocols.study_frames import StudyFrames
+from podium.analysis.scores.cached_reader import CachedReader
 from podium.orchestrator.results.records.metric_columns import RECALL
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
@@ -39,24 +39,24 @@ class Optimism:
 
 
 def study_optimism(
-    frames: StudyFrames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame
+    reader: CachedReader, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame
 ) -> Optimism:
     """Both kinds of optimism of a study, or why it has none.
 
     Args:
-        frames: frames of the study.
+        reader: reader of the results folder.
         trials: trials of the study, one row each.
         runs: search runs, from ``checked_runs``.
         parts: final runs on a part of the classes, from ``checked_runs``.
     """
-    is_primary = frames.k == frames.study["ks"][0]
-    hits = frames.class_hits(trials) if is_primary else ()
+    is_primary = reader.k == reader.study()["ks"][0]
+    hits = reader.search_hits(trials) if is_primary else ()
     one_split = _one_split(trials)
     over_classes = optimism_over_classes(hits, one_split=one_split)
     over_runs = optimism_over_runs(runs, fresh_runs(trials, parts), one_split=one_split)
     if len(over_classes):
         no_halves = ""
-    elif frames.metric != RECALL.name:
+    elif reader.objective != RECALL.name:
         no_halves = "labels are continuous, so classes have no hits"
     elif not is_primary:
         no_halves = "hits of every epoch are stored for the first K only"

@@ -120,7 +120,7 @@ def _optimism(results: StudyResults) -> str:
     """By how much searches overrate what they select; empty where that is unknown."""
     if not results.is_by_class:
         return ""
-    means = optimism_over_classes(results.runs.class_hits).filter(measure="optimism")["mean"]
+    means = optimism_over_classes(results.class_hits).filter(measure="optimism")["mean"]
     if means.drop_nulls().is_empty():
         return ""
     return (

@@ -5,11 +5,13 @@ and for each class of a tested trial. Rows of every epoch and class of searches 
 `analysis.scores.search_hits` reads those a part at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import polars as pl
 
+from podium.analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
+from podium.analysis.scores.search_hits import SearchHits
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
 
@@ -22,15 +24,15 @@ class CachedReader(Reader):
 
     Args:
         folder: results folder of the study.
-        k: K of the validation scores and class hits that are kept.
+        k: K of the validation scores and class hits that are kept; None means the study's first.
 
     Raises:
-        PodiumError: ``folder`` is no results folder.
+        PodiumError: ``folder`` is no results folder, or the study has no such K.
     """
 
-    def __init__(self, folder: Place, *, k: int) -> None:
+    def __init__(self, folder: Place, *, k: int | None = None) -> None:
         super().__init__(folder)
-        self._k = k
+        self.k = chosen_k(self.study(), k)
 
     def test_scores(self) -> pl.LazyFrame:
         """Rows of test scores, in the order of `Reader`, with fewer columns of trials."""
@@ -58,6 +60,20 @@ class CachedReader(Reader):
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt, as `Reader` has them, read at the first call."""
         return self._attempts.lazy()
+
+    def search_runs(self, trials: pl.DataFrame) -> pl.DataFrame:
+        """Runs of the searches among these trials, by the objective at the kept K."""
+        scores = (self.best_validation(), self.test_scores())
+        return search_runs(trials, *scores, metric=self.objective, k=self.k)
+
+    def final_runs(self, trials: pl.DataFrame, *, train_on: str) -> pl.DataFrame:
+        """Runs of the finals among these trials, by the objective at the kept K."""
+        scores = (self.best_validation(), self.test_scores())
+        return final_runs(trials, *scores, metric=self.objective, k=self.k, train_on=train_on)
+
+    def search_hits(self, trials: pl.DataFrame) -> Iterable[pl.DataFrame]:
+        """Class hits of the searches among these trials, at the kept K: tables of whole ones."""
+        return SearchHits(trials, self, k=self.k)
 
     def entries_of(
         self,
@@ -106,7 +122,7 @@ class CachedReader(Reader):
         is_kept = (
             pl.col("role") == "val",
             pl.col("metric") == self.objective,
-            pl.col("k") == self._k,
+            pl.col("k") == self.k,
         )
         keys = ("trial_id", "search", "fold", "role", "metric", "k")
         return self.summarise(
@@ -128,7 +144,7 @@ class CachedReader(Reader):
             pl.col("stage") == "final",
             carried=(*_TRIAL, "epoch_selected"),
             entries=(entry.field("role") == "val")
-            & (entry.field("k") == self._k)
+            & (entry.field("k") == self.k)
             & (entry.field("queries") > 0),
         )
         return hits.filter(pl.col("epoch") == pl.col("epoch_selected"))
@@ -139,7 +155,7 @@ class CachedReader(Reader):
             "test_class_hits",
             pl.lit(True),
             carried=("trial_id", "search"),
-            entries=pl.element().struct.field("k") == self._k,
+            entries=pl.element().struct.field("k") == self.k,
         )
         return hits.select("trial_id", "search", "class_id", "k", "queries", "hits")
 

@@ -1,57 +1,11 @@
-"""The tables of one protocol's training runs that several sections of a report read."""
+"""The protocol that losses are compared under, and its trials."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
 import polars as pl
 
-from podium.analysis.scores.cached_reader import CachedReader
-from podium.analysis.scores.protocol_runs import Protocol, final_runs, search_runs
-from podium.analysis.scores.search_hits import SearchHits
+from podium.analysis.scores.protocol_runs import Protocol
 from podium.errors import PodiumError
-
-
-class ComparedRuns:
-    """Tables of training runs, each computed when it is first used, and kept.
-
-    Args:
-        trials: trials of the protocol that losses are compared under.
-        reader: reader of the results store.
-        k: K of the objective, the one that the reader keeps.
-    """
-
-    def __init__(self, trials: pl.DataFrame, reader: CachedReader, *, k: int) -> None:
-        self._trials = trials
-        self._reader = reader
-        self._k = k
-
-    @cached_property
-    def searches(self) -> pl.DataFrame:
-        """Runs of the searches, from `analysis.scores.protocol_runs.search_runs`."""
-        return self.searches_of(self._trials)
-
-    def searches_of(self, trials: pl.DataFrame) -> pl.DataFrame:
-        """Runs of the searches among these trials, not kept."""
-        return self._read(search_runs, trials)
-
-    @cached_property
-    def finals(self) -> pl.DataFrame:
-        """Final runs that trained on part of the classes.
-
-        From `analysis.scores.protocol_runs.final_runs`.
-        """
-        return self._read(final_runs, self._trials, train_on="part")
-
-    def _read(
-        self, runs: Callable[..., pl.DataFrame], trials: pl.DataFrame, **options: str
-    ) -> pl.DataFrame:
-        scores = (self._reader.best_validation(), self._reader.test_scores())
-        return runs(trials, *scores, metric=self._reader.objective, k=self._k, **options)
-
-    @cached_property
-    def class_hits(self) -> SearchHits:
-        """Class hits of the searches."""
-        return SearchHits(self._trials, self._reader, k=self._k)
 
 
 def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -> Protocol:

@@ -60,7 +60,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
     did not complete are left out.
     """
     trials = results.compared_trials
-    fresh = fresh_runs(trials, results.runs.finals)
+    fresh = fresh_runs(trials, results.final_runs)
     keys = ["block", "loss", "repeat", "config"]
     splits = (
         trials.filter(pl.col("stage") == "search")
@@ -74,7 +74,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
         .unique(subset=keys, keep="any", maintain_order=False)
     )
     return (
-        pl.concat([results.runs.searches, fresh])
+        pl.concat([results.search_runs, fresh])
         .filter(pl.col("state") == "COMPLETE")
         .drop_nulls("val")
         .join(splits, on=keys)
@@ -95,7 +95,7 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
     if not results.is_by_class:
         return None
     return class_variance(
-        map(_at_best_epoch, results.runs.class_hits),
+        map(_at_best_epoch, results.class_hits),
         group=["block", "loss", "repeat", "fold"],
         member=["config", "seed"],
     )

@@ -1,6 +1,6 @@
 """What a report needs of one study: each file read once, each view computed on first use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,10 @@ from PIL import Image
 
 from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.read_protocols import protocol_study
-from podium.analysis.protocols.study_frames import StudyFrames, frames_of
 from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.class_intervals import class_intervals
-from podium.analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
+from podium.analysis.scores.compared_runs import compared_protocol, trials_of
 from podium.analysis.scores.final_scores import cells, final_scores, final_trials
 from podium.analysis.scores.protocol_runs import Protocol, protocols_of
 from podium.analysis.scores.ranked_score import chosen_score, declared_score, stored_without_k
@@ -52,7 +51,6 @@ from podium.orchestrator.results.records.runs import (
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.tournament_rules import rules_of
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.reader import Reader
 
 PERCENT = 100
 """The store holds scores from 0 to 1; reports show them as percentages."""
@@ -184,9 +182,22 @@ class StudyResults:
         return self.finals.filter(pl.col("finalist") == "winner")
 
     @cached_property
-    def runs(self) -> ComparedRuns:
-        """Training runs of the protocol that losses are compared under."""
-        return ComparedRuns(self.compared_trials, self.reader, k=self.k)
+    def search_runs(self) -> pl.DataFrame:
+        """Runs of the protocol's searches, from `analysis.scores.protocol_runs.search_runs`."""
+        return self.reader.search_runs(self.compared_trials)
+
+    @cached_property
+    def final_runs(self) -> pl.DataFrame:
+        """Final runs that trained on part of the classes.
+
+        From `analysis.scores.protocol_runs.final_runs`.
+        """
+        return self.reader.final_runs(self.compared_trials, train_on="part")
+
+    @cached_property
+    def class_hits(self) -> Iterable[pl.DataFrame]:
+        """Class hits of the protocol's searches."""
+        return self.reader.search_hits(self.compared_trials)
 
     @cached_property
     def protocols(self) -> tuple[Protocol, ...]:
@@ -304,17 +315,12 @@ class StudyResults:
         """Search -> suggestions that were requested for it."""
         return read_asks(StudyPaths(self.folder))
 
-    @property
-    def frames(self) -> StudyFrames:
-        """The frames that statistics of all protocols are computed from, none read twice."""
-        return frames_of(self.reader, study=self.study, trials=self.trials, k=self.k)
-
     @cached_property
     def protocol_study(self) -> ProtocolStudy | None:
         """The statistics of all protocols; None before a search trial."""
         if self.trials.filter(pl.col("stage") == "search").is_empty():
             return None
-        return protocol_study(self.frames)
+        return protocol_study(self.reader, self.trials)
 
     @cached_property
     def curves(self) -> pl.DataFrame:
@@ -404,8 +410,8 @@ def read_results(
         PodiumError: the folder holds no results, its trials are corrupt, competitors were judged
             on different data, or there is no such protocol, score or loss.
     """
-    study = Reader(folder).study()
-    reader = CachedReader(folder, k=study["ks"][0])
+    reader = CachedReader(folder)
+    study = reader.study()
     # Settings are a kilobyte of each trial, and their training is the same text in most.
     training = pl.col("settings").str.json_path_match("$.training").cast(pl.Categorical)
     flat = [name for name in reader.trials().collect_schema() if name not in _HEAVY]

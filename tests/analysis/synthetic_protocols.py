@@ -1,5 +1,6 @@
 """The frames that a reader gives of a synthetic study that crosses protocols."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from podium.analysis.protocols.read_protocols import protocol_study
-from podium.analysis.protocols.study_frames import StudyFrames
+from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.protocol_runs import class_hits_of, complete_trials
 from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA, HIT_SCHEMA, SCORE_SCHEMA, TRIAL_SCHEMA
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, STARTED_AT, K
@@ -28,9 +29,34 @@ def study_frames(truth, seed):
         class_hits=HitRows(pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA)),
         test_scores=pl.LazyFrame(rows.test_scores, schema=SCORE_SCHEMA),
         attempts=pl.LazyFrame(rows.attempts, schema=ATTEMPT_SCHEMA),
-        metric=METRIC,
-        k=K,
     )
+
+
+@dataclass(frozen=True)
+class StudyFrames:
+    """What a results folder would hold."""
+
+    study: Mapping
+    trials: pl.DataFrame
+    scores: pl.LazyFrame
+    class_hits: "HitRows"
+    test_scores: pl.LazyFrame
+    attempts: pl.LazyFrame
+
+
+class FramesReader(CachedReader):
+    """The reader of frames in memory."""
+
+    objective, k = METRIC, K
+
+    def __init__(self, frames):
+        self.study, self.search_hits = (lambda: frames.study), frames.class_hits
+        self.best_validation, self.test_scores = (lambda: frames.scores), lambda: frames.test_scores
+        self.attempts = lambda: frames.attempts
+
+
+def study_of(frames):
+    return protocol_study(FramesReader(frames), frames.trials)
 
 
 @dataclass(frozen=True)
@@ -49,7 +75,7 @@ class HitRows:
 
 
 def statistics(truth, seed=0):
-    return protocol_study(study_frames(truth, seed))
+    return study_of(study_frames(truth, seed))
 
 
 def shuffled(frames, seed):

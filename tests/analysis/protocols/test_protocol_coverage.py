@@ -20,7 +20,7 @@ from podium.analysis.protocols.selection_measures import choice_cells
 from podium.analysis.protocols.selection_quality import selection_quality
 from podium.analysis.protocols.selection_regret import RegretSettings
 from tests.analysis.protocol_truth import POINT, QUERIES, Judge, ProtocolTruth
-from tests.analysis.synthetic_protocols import study_frames
+from tests.analysis.synthetic_protocols import FramesReader, study_frames
 
 TRUTH = ProtocolTruth(
     judges={
@@ -51,11 +51,12 @@ def scale_runs(runs):
 def one_study(seed):
     """(name, protocol or pair) -> low, high."""
     frames = study_frames(TRUTH, seed)
-    runs = frames.searches_of(frames.trials)
+    reader = FramesReader(frames)
+    runs = reader.search_runs(frames.trials)
     tested = scale_runs(runs)
     found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
-    finals = study_finals(frames, frames.trials, order=list(TRUTH.judges)).cells
-    parts = frames.finals_of(frames.trials, train_on="part")
+    finals = study_finals(reader, frames.trials, order=list(TRUTH.judges)).cells
+    parts = reader.final_runs(frames.trials, train_on="part")
     optimism = optimism_over_runs(
         runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges)
     )
@@ -186,7 +187,7 @@ def test_estimates_of_regret_are_not_biased():
         group_means(choice_cells(config_candidates(runs, tested=tested)), ["regret"])["mean"]
         for seed in range(30)
         for frames in [study_frames(TRUTH, 1000 + seed)]
-        for runs in [frames.searches_of(frames.trials)]
+        for runs in [FramesReader(frames).search_runs(frames.trials)]
         for tested in [scale_runs(runs)]
     ]
     estimates_SP = np.array([list(column) for column in found]) / POINT

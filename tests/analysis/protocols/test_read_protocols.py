@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 
 from podium.analysis.estimates.wilson_interval import wilson_interval
-from podium.analysis.protocols.read_protocols import protocol_study
 from podium.errors import PodiumError
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy, jackknife
-from tests.analysis.synthetic_protocols import shuffled, statistics, study_frames
+from tests.analysis.synthetic_protocols import shuffled, statistics, study_frames, study_of
 
 TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=4, configs=6)
 SCALE = "test_tuned"
@@ -25,7 +24,7 @@ def repeated_frames():
 
 @pytest.fixture(scope="module")
 def repeated_study(repeated_frames):
-    return protocol_study(repeated_frames)
+    return study_of(repeated_frames)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +180,7 @@ def test_nothing_is_missing_without_a_reason(repeated_study):
 
 
 def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
-    again = protocol_study(shuffled(repeated_frames, seed=1))
+    again = study_of(shuffled(repeated_frames, seed=1))
     frames = attrgetter(
         *("runs", "finals.means", "finals.by_loss", "finals.differences"),
         *("losses", "optimism.over_runs", "costs.by_protocol", "readings"),
@@ -197,7 +196,7 @@ def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
 def test_failed_trials_are_not_compared():
     truth = replace(TRUTH, failed=(2, 4))
     frames = study_frames(truth, seed=3)
-    slow, found = SlowStudy(frames), protocol_study(frames)
+    slow, found = SlowStudy(frames), study_of(frames)
     for protocol in truth.judges:
         means = found.picks.scale.means
         assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
@@ -221,7 +220,7 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(re
     is_raced = (pl.col("protocol") == "kfold") & (pl.col("index") == 1)
     is_raced &= pl.col("stage") == "search"
     state = pl.when(is_raced).then(pl.lit("PRUNED")).otherwise(pl.col("state"))
-    found = protocol_study(
+    found = study_of(
         replace(repeated_frames, trials=repeated_frames.trials.with_columns(state=state))
     )
     assert set(found.picks.own.means["protocol"]) == {"fixed", "test_tuned"}
@@ -263,7 +262,7 @@ def test_a_single_protocol_without_quarantine_still_has_its_gains_and_costs():
 
 def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
     frames = study_frames(replace(TRUTH, train_on=("all",), seeds=2), seed=5)
-    slow, found = SlowStudy(frames), protocol_study(frames)
+    slow, found = SlowStudy(frames), study_of(frames)
     for protocol in TRUTH.judges:
         expected = slow.loss_regret(protocol, "all")
         assert value(found.losses, protocol, "regret") == pytest.approx(expected)
@@ -272,4 +271,4 @@ def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
 
 def test_a_study_without_an_ended_trial_is_refused(repeated_frames):
     with pytest.raises(PodiumError, match="no ended trial of a search yet"):
-        protocol_study(replace(repeated_frames, trials=repeated_frames.trials.clear()))
+        study_of(replace(repeated_frames, trials=repeated_frames.trials.clear()))

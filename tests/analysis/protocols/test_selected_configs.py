@@ -6,10 +6,9 @@ import polars as pl
 import pytest
 
 from podium.analysis.protocols.findings_text import protocol_sentences
-from podium.analysis.protocols.read_protocols import protocol_study
 from podium.analysis.protocols.selected_configs import protocol_headline
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
-from tests.analysis.synthetic_protocols import statistics, study_frames
+from tests.analysis.synthetic_protocols import statistics, study_frames, study_of
 
 JUDGES = {
     "good": Judge(val_noise=0.3),
@@ -61,7 +60,7 @@ def test_equal_picks_are_not_ranked():
 def test_protocols_of_unlike_searches_are_not_ranked():
     frames = study_frames(replace(TRUTH, blocks=("g-a/n/16", "g-b/n/16")), seed=0)
     is_missing = (pl.col("protocol") == "good") & (pl.col("block") == "g-b/n/16")
-    study = protocol_study(replace(frames, trials=frames.trials.filter(~is_missing)))
+    study = study_of(replace(frames, trials=frames.trials.filter(~is_missing)))
     assert protocol_headline(study).startswith("Protocols cannot be ranked yet")
     assert study.costs.by_protocol["on_front"].to_list() == [None] * 3
     assert "costs and regrets" not in sentences(study)
@@ -71,7 +70,7 @@ def test_a_search_that_has_not_ended_is_reported():
     frames = study_frames(TRUTH, seed=0)
     is_left = (pl.col("stage") == "search") & (pl.col("index") > 4) & (pl.col("repeat") == 2)
     is_left &= pl.col("protocol") == "blind"
-    study = protocol_study(replace(frames, trials=frames.trials.filter(~is_left)))
+    study = study_of(replace(frames, trials=frames.trials.filter(~is_left)))
     assert "2 of 30 searches tried fewer configs than the others, which tried 8" in sentences(
         study
     )

@@ -7,7 +7,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.analysis.scores.cached_reader import CachedReader
-from podium.analysis.scores.compared_runs import ComparedRuns
 from podium.analysis.scores.protocol_runs import final_runs, search_runs
 from podium.orchestrator.results.trial_files.reader import Reader
 
@@ -44,25 +43,28 @@ def test_the_best_validation_is_that_of_all_epochs(synthetic_store: Path) -> Non
 def test_runs_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
     plain = Reader(synthetic_store)
     trials = plain.trials().collect()
-    runs = ComparedRuns(trials, CachedReader(synthetic_store, k=_K), k=_K)
+    reader = CachedReader(synthetic_store, k=_K)
+    searches, finals = reader.search_runs(trials), reader.final_runs(trials, train_on="part")
     frames = plain.scores(), plain.test_scores()
-    assert_frame_equal(runs.searches, search_runs(trials, *frames, metric="recall", k=_K))
-    finals = final_runs(trials, *frames, metric="recall", k=_K, train_on="part")
-    assert_frame_equal(runs.finals, finals)
-    assert min(runs.searches.height, runs.finals.height) > 0
+    objective = {"metric": "recall", "k": _K}
+    assert_frame_equal(searches, search_runs(trials, *frames, **objective))
+    assert_frame_equal(finals, final_runs(trials, *frames, **objective, train_on="part"))
+    assert min(searches.height, finals.height) > 0
 
 
 def test_each_table_is_read_once(synthetic_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = CachedReader(synthetic_store, k=_K)
-    runs = ComparedRuns(reader.trials().collect(), reader, k=_K)
-    first = runs.searches, runs.finals, *runs.class_hits
-    frames = reader.test_scores, reader.test_hits, reader.final_hits, reader.attempts
+    hits = reader.search_hits(reader.trials().collect())
+    (first,) = hits
+    frames = (
+        *(reader.best_validation, reader.test_scores, reader.test_hits, reader.final_hits),
+        reader.attempts,
+    )
     kept = [frame().collect() for frame in frames]
     monkeypatch.delattr(Reader, "_rows")
     monkeypatch.delattr(Reader, "summarise")
     monkeypatch.delattr(Reader, "attempts")
-    again = runs.searches, runs.finals, *runs.class_hits
-    assert all(one is other for one, other in zip(first, again, strict=True))
+    assert next(iter(hits)) is first
     for frame, rows in zip(frames, kept, strict=True):
         assert_frame_equal(frame().collect(), rows)
 

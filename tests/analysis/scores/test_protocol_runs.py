@@ -49,7 +49,6 @@ def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(kfold_frames)
     )
     best = values.group_by("fold").agg(pl.col("value").max()).sort("fold")["value"]
     assert runs["val"].to_list() == best.to_list()
-    assert runs["gpu_seconds"].sum() == pytest.approx(300 - 30)  # without its reading of test
 
 
 def test_pruned_and_failed_trials_keep_their_state(kfold_frames):
