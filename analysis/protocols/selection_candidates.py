@@ -5,7 +5,7 @@ repeat. The run by which a candidate was chosen is correlated with the choice, s
 which test runs were those of their own search.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from podium.analysis.estimates.split_halves import MEAN_DIGITS, top_shares
 from podium.analysis.scores.protocol_run_checks import SEARCH
+
+Run = tuple[str, int | None, int]
+"""Stage, repeat and seed of a test run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,26 +30,38 @@ class Candidates:
         place: block, loss and protocol; of losses, block and protocol.
         unit: repeat of the search; choices and own runs of one repeat are resampled together.
         candidates: names of the configs, or of the losses.
-        indices: number of each suggestion; None if unknown.
         val_C: mean validation score over own runs and folds; -inf if not completed.
         test_CE: test score of each candidate in each test run, mean over folds; NaN if missing.
         runs: keys of the test runs (stage, repeat, seed).
-        is_own_E: whether a test run is one that the choice was made by.
     """
 
     place: tuple[str, ...]
     unit: int
     candidates: tuple[str, ...]
-    indices: tuple[int | None, ...]
     val_C: NDArray[np.float64]
     test_CE: NDArray[np.float64]
-    runs: tuple[Hashable, ...]
-    is_own_E: NDArray[np.bool_]
+    runs: tuple[Run, ...]
+
+    @property
+    def is_own_E(self) -> NDArray[np.bool_]:
+        """Whether a test run is one that the choice was made by."""
+        return np.array([run[:2] == ("search", self.unit) for run in self.runs], dtype=bool)
 
     @property
     def pick_shares_C(self) -> NDArray[np.float64]:
         """1 for what validation picks; candidates that tie share it."""
         return top_shares(self.val_C)
+
+    def compared(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which test runs but its own all picks have, and which candidates have all of these."""
+        is_known_CE = np.isfinite(self.test_CE)
+        used_E = ~self.is_own_E & is_known_CE[self.pick_shares_C > 0].all(axis=0)
+        return used_E, np.logical_and.reduce(is_known_CE[:, used_E], axis=1)
+
+    def with_runs(self, kept_E: NDArray[np.bool_]) -> "Candidates":
+        """The candidates with some of their test runs."""
+        runs = tuple(run for run, kept in zip(self.runs, kept_E, strict=True) if kept)
+        return replace(self, test_CE=self.test_CE[:, kept_E], runs=runs)
 
 
 def config_candidates(
@@ -67,7 +82,8 @@ def config_candidates(
             did not complete in the search are candidates then.
     """
     searched = _search_outcomes(runs.filter(pl.col("stage") == "search"))
-    tests = _tests(runs if tested is None else tested)
+    means = _test_means(runs if tested is None else tested)
+    tests, no_tests = means.partition_by(SEARCH[:3], as_dict=True), means.clear()
     found = []
     for (*place, repeat), outcomes in searched.group_by(SEARCH, maintain_order=True):
         is_complete = pl.col("state") == "COMPLETE"
@@ -77,17 +93,15 @@ def config_candidates(
         val = pl.when(is_complete).then(pl.col("val")).otherwise(-np.inf)
         candidates = complete if tested is None else outcomes.with_columns(val.alias("val"))
         names = tuple(candidates["config"])
-        keys, test_CE = _matrix(tests.get(tuple(place), {}), names)
+        keys, test_CE = _matrix(tests.get(tuple(place), no_tests), names)
         found.append(
             Candidates(
                 place=tuple(str(part) for part in place),
                 unit=int(str(repeat)),
                 candidates=names,
-                indices=tuple(candidates["index"]),
                 val_C=candidates["val"].to_numpy(),
                 test_CE=test_CE,
                 runs=keys,
-                is_own_E=np.array([key[:2] == ("search", repeat) for key in keys], dtype=bool),
             )
         )
     return tuple(found)
@@ -96,35 +110,10 @@ def config_candidates(
 def without_repeat(candidate_sets: Sequence[Candidates], repeat: int) -> tuple[Candidates, ...]:
     """The candidates without one repeat: neither its choices nor its test runs."""
     return tuple(
-        _without_runs(candidates, repeat)
+        candidates.with_runs(np.array([run[1] != repeat for run in candidates.runs], dtype=bool))
         for candidates in candidate_sets
         if candidates.unit != repeat
     )
-
-
-def own_tests(candidates: Candidates) -> Candidates:
-    """The candidates with their own test runs only."""
-    return _with_runs(candidates, candidates.is_own_E)
-
-
-def _without_runs(candidates: Candidates, repeat: int) -> Candidates:
-    kept_E = np.array([_repeat_of(run) != repeat for run in candidates.runs], dtype=bool)
-    return _with_runs(candidates, kept_E)
-
-
-def _with_runs(candidates: Candidates, kept_E: NDArray[np.bool_]) -> Candidates:
-    return replace(
-        candidates,
-        test_CE=candidates.test_CE[:, kept_E],
-        runs=tuple(run for run, kept in zip(candidates.runs, kept_E, strict=True) if kept),
-        is_own_E=candidates.is_own_E[kept_E],
-    )
-
-
-def _repeat_of(run: Hashable) -> int | None:
-    assert isinstance(run, tuple)
-    repeat: int | None = run[1]
-    return repeat
 
 
 def loss_candidates(candidate_sets: Sequence[Candidates]) -> tuple[Candidates, ...]:
@@ -150,21 +139,17 @@ def _between_losses(members: Sequence[Candidates]) -> Candidates:
     runs = tuple(dict.fromkeys(run for member in members for run in member.runs))
     column = {run: number for number, run in enumerate(runs)}
     test_CE = np.full((len(members), len(runs)), np.nan)
-    is_own_E = np.zeros(len(runs), dtype=bool)
     for row, member in enumerate(members):
         columns = [column[run] for run in member.runs]
         is_picked = member.pick_shares_C > 0
         test_CE[row, columns] = member.test_CE[is_picked].mean(axis=0)
-        is_own_E[columns] |= member.is_own_E
     return Candidates(
         place=(block, protocol),
         unit=members[0].unit,
         candidates=tuple(member.place[1] for member in members),
-        indices=(None,) * len(members),
         val_C=np.array([member.val_C.max() for member in members]),
         test_CE=test_CE,
         runs=runs,
-        is_own_E=is_own_E,
     )
 
 
@@ -189,37 +174,31 @@ def _search_outcomes(searched: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-_Run = tuple[str, int | None, int]  # stage, repeat, seed
-
-
-def _tests(runs: pl.DataFrame) -> dict[tuple[object, ...], dict[str, dict[_Run, float]]]:
-    """By place and config, the test score of each completed run, mean over folds.
+def _test_means(runs: pl.DataFrame) -> pl.DataFrame:
+    """The test score of each completed run of a config, mean over folds.
 
     A run that lacks the score of a fold has none.
     """
     key = [*SEARCH[:3], "stage", "repeat", "seed", "config"]
     is_whole = pl.col("test").is_not_null().all() & (pl.col("state") == "COMPLETE").all()
-    means = (
+    return (
         runs.group_by(key)
         .agg(pl.when(is_whole).then(pl.col("test").mean()).alias("test"))
         .drop_nulls("test")
-        .sort(key)
     )
-    found: dict[tuple[object, ...], dict[str, dict[_Run, float]]] = {}
-    for block, loss, protocol, stage, repeat, seed, config, test in means.iter_rows():
-        of_config = found.setdefault((block, loss, protocol), {}).setdefault(config, {})
-        of_config[stage, repeat, seed] = test
-    return found
 
 
 def _matrix(
-    tested: Mapping[str, Mapping[_Run, float]], configs: Sequence[str]
-) -> tuple[tuple[_Run, ...], NDArray[np.float64]]:
+    tested: pl.DataFrame, configs: Sequence[str]
+) -> tuple[tuple[Run, ...], NDArray[np.float64]]:
     """Names of the test runs of these configs, and scores with a row for each config."""
-    scores = [tested.get(config, {}) for config in configs]
-    keys = sorted({key for mine in scores for key in mine}, key=str)
-    columns = {key: number for number, key in enumerate(keys)}
-    test_CE = np.full((len(configs), len(keys)), np.nan)
-    for row, mine in enumerate(scores):
-        test_CE[row, [columns[key] for key in mine]] = list(mine.values())
-    return tuple(keys), test_CE
+    known = tested.filter(pl.col("config").is_in(configs))
+    runs = sorted(known.select("stage", "repeat", "seed").unique().rows(), key=str)
+    rows = {config: number for number, config in enumerate(configs)}
+    columns = {run: number for number, run in enumerate(runs)}
+    test_CE = np.full((len(rows), len(columns)), np.nan)
+    for config, stage, repeat, seed, test in known.select(
+        "config", "stage", "repeat", "seed", "test"
+    ).iter_rows():
+        test_CE[rows[config], columns[stage, repeat, seed]] = test
+    return tuple(runs), test_CE

@@ -19,11 +19,7 @@ from podium.analysis.estimates.split_halves import (
 )
 from podium.analysis.hypothesis_tests.group_means import Cells
 from podium.analysis.protocols.selection_candidates import Candidates, without_repeat
-from podium.analysis.protocols.selection_regret import (
-    RegretSettings,
-    comparable,
-    cross_fitted_regret,
-)
+from podium.analysis.protocols.selection_regret import MOST_HALVES, cross_fitted_regret
 from podium.analysis.scores.protocol_run_checks import SEARCH
 
 CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
@@ -38,54 +34,47 @@ _SCHEMA = {
 }
 
 
-def choice_cells(
-    candidate_sets: Sequence[Candidates], *, settings: RegretSettings | None = None
-) -> Cells:
+def choice_cells(candidate_sets: Sequence[Candidates]) -> Cells:
     """One row per search, over all test runs but its own.
 
     Args:
         candidate_sets: configs of each search, from ``config_candidates``.
-        settings: settings of the cross-fitted regret.
 
     Returns:
         ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:
         cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and
         mean test; ``top_1``: 1 if the pick is the best candidate on mean test, a share where
         picks tie;
-        ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs, or
-        where suggestions have no order); ``ceiling`` and ``at_ceiling`` as in ``rank_agreement``
-        (of the whole study only); ``num_configs`` and ``num_runs`` compared. All null without a
-        test run besides its own.
+        ``overtuning``: cross-fitted, of the last incumbent (null with fewer than two test runs);
+        ``ceiling`` and ``at_ceiling`` as in ``rank_agreement`` (of the whole study only);
+        ``num_configs`` and ``num_runs`` compared. All null without a test run besides its own.
     """
-    chosen = settings or RegretSettings()
     repeats = sorted({candidates.unit for candidates in candidate_sets})
     return Cells(
-        whole=_frame(candidate_sets, chosen, with_ceilings=True),
-        without={j: _frame(without_repeat(candidate_sets, j), chosen) for j in repeats},
+        whole=_frame(candidate_sets, with_ceilings=True),
+        without={j: _frame(without_repeat(candidate_sets, j)) for j in repeats},
     )
 
 
-def _frame(
-    candidate_sets: Sequence[Candidates], settings: RegretSettings, *, with_ceilings: bool = False
-) -> pl.DataFrame:
+def _frame(candidate_sets: Sequence[Candidates], *, with_ceilings: bool = False) -> pl.DataFrame:
     rows = [
         {
             **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
-            **_measures(candidates, settings),
-            **(_ceilings(candidates, settings) if with_ceilings else {}),
+            **_measures(candidates),
+            **(_ceilings(candidates) if with_ceilings else {}),
         }
         for candidates in candidate_sets
     ]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, float | int | None]:
-    used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
+def _measures(candidates: Candidates) -> dict[str, float | int | None]:
+    used_E, kept_C = candidates.compared()
     found: dict[str, float | int | None] = {
         "num_configs": int(kept_C.sum()) if used_E.any() else 0,
         "num_runs": int(used_E.sum()),
-        "regret": cross_fitted_regret(candidates, settings),
-        "overtuning": _overtuning(candidates, settings),
+        "regret": cross_fitted_regret(candidates),
+        "overtuning": _overtuning(candidates),
     }
     if used_E.any():
         shares_C = candidates.pick_shares_C
@@ -101,32 +90,27 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
     return found
 
 
-def _ceilings(candidates: Candidates, settings: RegretSettings) -> dict[str, float | None]:
+def _ceilings(candidates: Candidates) -> dict[str, float | None]:
     val_C, test_CE = _compared_scores(candidates)
     if len(val_C) < 2 or test_CE.shape[1] < 2:
         return {}
-    return {
-        "ceiling": _noise_ceiling(test_CE, most_halves=settings.most_halves, seed=settings.seed),
-        "at_ceiling": _share_at_ceiling(test_CE),
-    }
+    return {"ceiling": _noise_ceiling(test_CE), "at_ceiling": _share_at_ceiling(test_CE)}
 
 
-def _overtuning(candidates: Candidates, settings: RegretSettings) -> float | None:
+def _overtuning(candidates: Candidates) -> float | None:
     """What a search lost again on test by going on: its best incumbent minus its last one.
 
     The best is chosen on half of the test runs that the search did not see and that all incumbents
     have, and both are scored on the other half, so it may be negative. Source: Schneider et al.
     2025 (arXiv 2506.19540).
     """
-    if None in candidates.indices:
-        return None
     before = np.concatenate([[-np.inf], np.maximum.accumulate(candidates.val_C)[:-1]])
     test_KE = candidates.test_CE[candidates.val_C > before]  # K incumbents, in their order
     test_KE = test_KE[:, np.isfinite(test_KE).all(axis=0) & ~candidates.is_own_E]
     num_runs = test_KE.shape[1]
     if num_runs < 2:
         return None
-    halves_HE = all_halves(num_runs, most=settings.most_halves, seed=settings.seed)
+    halves_HE = all_halves(num_runs, most=MOST_HALVES, seed=0)
     means_HK = half_means(test_KE, halves_HE, np.ones((1, num_runs)))[0]
     elsewhere_HK = other_half(means_HK[None])[0]
     best_H = (top_shares(means_HK) * elsewhere_HK).sum(axis=1)
@@ -148,15 +132,13 @@ def _compared_scores(
     return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]
 
 
-def _noise_ceiling(
-    test_CE: NDArray[np.float64], *, most_halves: int = 60, seed: int = 0
-) -> float | None:
+def _noise_ceiling(test_CE: NDArray[np.float64]) -> float | None:
     """Mean tau between two halves of the test runs, of which there are two or more.
 
     None where configs are all equal in every half.
     """
     num_runs = test_CE.shape[1]
-    halves_HE = all_halves(num_runs, most=most_halves, seed=seed)
+    halves_HE = all_halves(num_runs, most=MOST_HALVES, seed=0)
     means_HC = half_means(test_CE, halves_HE, np.ones((1, num_runs)))[0]
     first, second = np.split(means_HC, 2)
     taus = np.array(

@@ -15,14 +15,9 @@ from podium.analysis.protocols.selection_candidates import (
     Candidates,
     config_candidates,
     loss_candidates,
-    own_tests,
 )
 from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
-from podium.analysis.protocols.selection_regret import (
-    RegretSettings,
-    comparable,
-    mean_regret,
-)
+from podium.analysis.protocols.selection_regret import mean_regret
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -58,7 +53,6 @@ def selection_quality(
     *,
     order: Sequence[str],
     tested: pl.DataFrame | None = None,
-    settings: RegretSettings | None = None,
 ) -> SelectionQuality | None:
     """All statistics of picks, each scored by test runs other than its own; None without any.
 
@@ -67,16 +61,14 @@ def selection_quality(
         order: labels of the protocols, in the order in which pairs name them.
         tested: test runs to score picks by, as in ``config_candidates``; None means those of
             ``runs``.
-        settings: settings of the regrets' bootstrap; None means fewer replicates than the default.
     """
-    chosen = settings or RegretSettings(replicates=_REPLICATES)
     candidate_sets = tuple(map(_with_enough_tests, config_candidates(runs, tested=tested)))
-    cells = choice_cells(candidate_sets, settings=chosen)
+    cells = choice_cells(candidate_sets)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
     means = group_means(cells, (*_MEANS, *CEILINGS))
     return SelectionQuality(
-        means=_with_bootstrap(means, candidate_sets, chosen),
+        means=_with_bootstrap(means, candidate_sets, replicates=_REPLICATES),
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
@@ -91,8 +83,9 @@ def _with_enough_tests(candidates: Candidates) -> Candidates:
     This happens where repeats tried configs of their own and share only the published default:
     searches that picked the default say nothing about the others.
     """
-    _, kept_C = comparable(candidates, ~candidates.is_own_E)
-    return candidates if kept_C.mean() >= _LEAST_SHARE else own_tests(candidates)
+    _, kept_C = candidates.compared()
+    is_enough = kept_C.mean() >= _LEAST_SHARE
+    return candidates if is_enough else candidates.with_runs(candidates.is_own_E)
 
 
 def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
@@ -107,7 +100,6 @@ def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFr
     Returns:
         As ``group_means``, of ``regret``; empty without two losses in one repeat.
     """
-    settings = RegretSettings()
     candidate_sets: list[Candidates] = []
     searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
     for (repeat,), single in searched.group_by("repeat", maintain_order=True):
@@ -121,13 +113,13 @@ def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFr
             "protocol": candidates.place[1],
             "loss": "",
             "repeat": candidates.unit,
-            "regret": mean_regret([candidates], settings)["regret"],
+            "regret": mean_regret([candidates])["regret"],
         }
         for candidates in candidate_sets
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    return _with_bootstrap(means, candidate_sets, settings)
+    return _with_bootstrap(means, candidate_sets)
 
 
 def _earliest_pick(candidates: Candidates) -> Candidates:
@@ -136,14 +128,13 @@ def _earliest_pick(candidates: Candidates) -> Candidates:
     return replace(
         candidates,
         candidates=candidates.candidates[pick],
-        indices=candidates.indices[pick],
         val_C=candidates.val_C[pick],
         test_CE=candidates.test_CE[pick],
     )
 
 
 def _with_bootstrap(
-    means: pl.DataFrame, candidate_sets: Sequence[Candidates], settings: RegretSettings
+    means: pl.DataFrame, candidate_sets: Sequence[Candidates], **replicates: int
 ) -> pl.DataFrame:
     """The means with bootstrap intervals of regret in place of those of the jackknife.
 
@@ -155,7 +146,7 @@ def _with_bootstrap(
         of_protocol.setdefault(candidates.place[-1], []).append(candidates)
     rows: list[dict[str, object]] = []
     for protocol, found in of_protocol.items():
-        regret = mean_regret(found, settings)
+        regret = mean_regret(found, **replicates)
         ends = {name: regret[name] for name in _BOOTSTRAPPED}
         rows.append({"protocol": protocol, "measure": "regret", **ends})
     keys = ["protocol", "measure"]

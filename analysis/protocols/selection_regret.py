@@ -18,43 +18,29 @@ from numpy.typing import NDArray
 
 from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES, student_interval
 from podium.analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
-from podium.analysis.protocols.selection_candidates import Candidates
+from podium.analysis.protocols.selection_candidates import Candidates, Run
 
+MOST_HALVES = 60
+"""Largest number of halves H."""
+
+_REPLICATES = 300
 _CHUNK = 2**21  # numbers held at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegretSettings:
-    """How much is computed.
-
-    Attributes:
-        most_halves: largest number of halves H.
-        replicates: number of bootstrap replicates R.
-        seed: seed of halves and replicates.
-    """
-
-    most_halves: int = 60
-    replicates: int = 300
-    seed: int = 0
-
-
 def mean_regret(
-    candidate_sets: Sequence[Candidates], settings: RegretSettings
-) -> dict[str, float | int | None]:
-    """``regret``, ``low``, ``high``, ``standard_error`` and ``num_estimated`` of all choices.
+    candidate_sets: Sequence[Candidates], *, replicates: int = _REPLICATES
+) -> dict[str, float | None]:
+    """``regret``, ``low``, ``high`` and ``standard_error`` of all choices.
 
     Args:
         candidate_sets: candidates of each search of one block, loss and protocol, or losses of one
             block and protocol.
-        settings: settings of the computation.
+        replicates: number of bootstrap replicates R.
     """
     groups: dict[Hashable, int] = {}
-    scored = [_scored(candidates, groups, settings) for candidates in candidate_sets]
+    scored = [_scored(candidates, groups) for candidates in candidate_sets]
     scored = [one for one in scored if one.halves_HE is not None]
-    found: dict[str, float | int | None] = {
-        **dict.fromkeys(("regret", "low", "high", "standard_error")),
-        "num_estimated": len(scored),
-    }
+    found: dict[str, float | None] = dict.fromkeys(("regret", "low", "high", "standard_error"))
     if not scored:
         return found
     estimate = float(_mean(scored, np.ones((1, len(groups))))[0])
@@ -64,28 +50,19 @@ def mean_regret(
     num = min((len(units) for units in (of_searches, of_runs) if len(units) > 1), default=1)
     if num >= FEWEST_VALUES:
         fresh = sorted(set(of_runs) - set(of_searches))
-        weights_RG = _weights(len(groups), (of_searches, fresh), settings)
-        replicates = _mean(scored, weights_RG)
-        error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
+        weights_RG = _weights(len(groups), (of_searches, fresh), replicates)
+        means_R = _mean(scored, weights_RG)
+        error = float(np.nanstd(means_R, ddof=1)) * np.sqrt(num / (num - 1))
         interval = student_interval(estimate, error, num, largest=1.0)
         found |= {"standard_error": error, "low": interval.low, "high": interval.high}
     return found
 
 
-def cross_fitted_regret(candidates: Candidates, settings: RegretSettings) -> float | None:
+def cross_fitted_regret(candidates: Candidates) -> float | None:
     """Regret of one choice; None with fewer than two candidates or two test runs of its pick."""
-    scored = _scored(candidates, {}, settings)
+    scored = _scored(candidates, {})
     regret = float(_regrets(scored, np.ones((1, scored.test_CE.shape[1])))[0])
     return None if np.isnan(regret) else regret
-
-
-def comparable(
-    candidates: Candidates, is_used_E: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which test runs all picks have, of those used, and which candidates have all of these."""
-    is_known_CE = np.isfinite(candidates.test_CE)
-    is_used_E = is_used_E & is_known_CE[candidates.pick_shares_C > 0].all(axis=0)
-    return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,18 +81,16 @@ class _Scored:
     groups_E: NDArray[np.intp]
 
 
-def _scored(
-    candidates: Candidates, groups: dict[Hashable, int], settings: RegretSettings
-) -> _Scored:
+def _scored(candidates: Candidates, groups: dict[Hashable, int]) -> _Scored:
     """Number in ``groups``, which grows, what is resampled as one."""
-    used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
+    used_E, kept_C = candidates.compared()
     num_runs = int(used_E.sum())
     keys = [run for run, used in zip(candidates.runs, used_E, strict=True) if used]
     return _Scored(
         test_CE=candidates.test_CE[kept_C][:, used_E],
         pick_shares_C=candidates.pick_shares_C[kept_C],
         halves_HE=(
-            all_halves(num_runs, most=settings.most_halves, seed=settings.seed)
+            all_halves(num_runs, most=MOST_HALVES, seed=0)
             if num_runs > 1 and kept_C.sum() > 1
             else None
         ),
@@ -126,9 +101,8 @@ def _scored(
     )
 
 
-def _group_of(run: Hashable) -> Hashable:
+def _group_of(run: Run) -> Hashable:
     """Test runs of a search travel with its choice; final runs are on their own."""
-    assert isinstance(run, tuple)
     return run[:2] if run[0] == "search" else run
 
 
@@ -169,14 +143,14 @@ def _mean(scored: Sequence[_Scored], weights_RG: NDArray[np.float64]) -> NDArray
 
 
 def _weights(
-    num_groups: int, strata: Sequence[Sequence[int]], settings: RegretSettings
+    num_groups: int, strata: Sequence[Sequence[int]], replicates: int
 ) -> NDArray[np.float64]:
     """How often each group is drawn in each replicate, each stratum within itself."""
-    generator = np.random.default_rng(settings.seed)
-    weights_RG = np.ones((settings.replicates, num_groups))
+    generator = np.random.default_rng(0)
+    weights_RG = np.ones((replicates, num_groups))
     for members in strata:
         if len(members) > 1:
             weights_RG[:, members] = generator.multinomial(
-                len(members), [1 / len(members)] * len(members), size=settings.replicates
+                len(members), [1 / len(members)] * len(members), size=replicates
             )
     return weights_RG

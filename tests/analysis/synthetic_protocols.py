@@ -51,7 +51,10 @@ class FramesReader(CachedReader):
 
     def __init__(self, frames):
         self.study, self.search_hits = (lambda: frames.study), frames.class_hits
-        self.best_validation, self.test_scores = (lambda: frames.scores), lambda: frames.test_scores
+        self.best_validation, self.test_scores = (
+            (lambda: frames.scores),
+            lambda: frames.test_scores,
+        )
         self.attempts = lambda: frames.attempts
 
 

@@ -18,7 +18,6 @@ from podium.analysis.protocols.optimism_by_protocol import (
 from podium.analysis.protocols.selection_candidates import config_candidates
 from podium.analysis.protocols.selection_measures import choice_cells
 from podium.analysis.protocols.selection_quality import selection_quality
-from podium.analysis.protocols.selection_regret import RegretSettings
 from tests.analysis.protocol_truth import POINT, QUERIES, Judge, ProtocolTruth
 from tests.analysis.synthetic_protocols import FramesReader, study_frames
 
@@ -36,7 +35,6 @@ pytestmark = pytest.mark.soak
 
 STUDIES, LEAST = 100, 88
 DRAWS = 40_000
-QUICK = RegretSettings(most_halves=20, replicates=100)
 PAIRS = [("fixed", "kfold"), ("fixed", "test_tuned"), ("kfold", "test_tuned")]
 
 
@@ -54,7 +52,7 @@ def one_study(seed):
     reader = FramesReader(frames)
     runs = reader.search_runs(frames.trials)
     tested = scale_runs(runs)
-    found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
+    found = selection_quality(runs, order=list(TRUTH.judges), tested=tested)
     finals = study_finals(reader, frames.trials, order=list(TRUTH.judges)).cells
     parts = reader.final_runs(frames.trials, train_on="part")
     optimism = optimism_over_runs(
