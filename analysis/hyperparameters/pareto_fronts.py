@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.analysis.protocols.costs import cost_front
+from podium.analysis.estimates.pareto_front import on_front
 
 
 def has_time_objective(study: Mapping[str, Any]) -> bool:
@@ -24,16 +24,10 @@ def with_pareto_fronts(trials: pl.DataFrame) -> pl.DataFrame:
         trials: any trials with ``search``, ``stage``, ``state``, ``objective``, ``seconds`` and
             ``test_seconds``, the part of the seconds that was spent on test classes.
     """
-    timed = trials.with_columns(training_seconds=pl.col("seconds") - pl.col("test_seconds"))
-    competing = timed.with_row_index("row").filter(stage="search", state="COMPLETE")
-    fronts = [
-        cost_front(
-            part.with_columns(shortfall=-pl.col("objective")),
-            cost="training_seconds",
-            regret="shortfall",
-        ).select("row", "on_front")
-        for part in competing.partition_by("search")
-    ]
-    empty = pl.DataFrame(schema={"row": pl.get_index_type(), "on_front": pl.Boolean})
-    marked = pl.concat([empty, *fronts])
-    return timed.with_row_index("row").join(marked, on="row", how="left").sort("row").drop("row")
+    competes = (pl.col("stage") == "search") & (pl.col("state") == "COMPLETE")
+    shortfall = pl.when(competes).then(-pl.col("objective"))
+    seconds = pl.col("seconds") - pl.col("test_seconds")
+    return trials.with_columns(
+        seconds.alias("training_seconds"),
+        on_front(trials, seconds, shortfall, within=["search"]),
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from podium.analysis.estimates.pareto_front import on_front
 from podium.analysis.protocols.selection_quality import SelectionQuality
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.gpu_shares import gpus_per_trial
@@ -85,10 +86,8 @@ def _by_protocol(
     known = pl.col("protocol").replace_strict(dict(regrets), default=None, return_dtype=pl.Float64)
     per_search = pl.col("search_hours") / pl.col("num_searches")
     rows = found.with_columns(per_search.alias("hours_per_search"), known.alias("regret"))
-    is_offered = ~pl.col("protocol").is_in(list(leaking))
-    offered = pl.when(is_offered).then(pl.col("regret")).alias("offered")
-    front = cost_front(rows.with_columns(offered), cost="hours_per_search", regret="offered")
-    return front.drop("offered")
+    offered = pl.when(~pl.col("protocol").is_in(list(leaking))).then(pl.col("regret"))
+    return rows.with_columns(on_front(rows, pl.col("hours_per_search"), offered))
 
 
 def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:
@@ -127,36 +126,3 @@ def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("protocol")
     )
-
-
-def cost_front(
-    frame: pl.DataFrame, *, cost: str = "gpu_hours", regret: str = "regret"
-) -> pl.DataFrame:
-    """The frame with ``on_front``: no other row costs and regrets as little, and one of them less.
-
-    Rows that equal each other are on the front together. A row whose cost or regret is missing is
-    not comparable: null, and it dominates nothing. Regrets are estimates: a front of few searches
-    is no more certain than their intervals.
-
-    Args:
-        frame: one row per protocol (or whatever competes).
-        cost: name of its column of costs, smaller is better.
-        regret: name of its column of regrets, smaller is better.
-    """
-    points = frame.select(
-        cost=pl.col(cost).cast(pl.Float64).fill_nan(None),
-        regret=pl.col(regret).cast(pl.Float64).fill_nan(None),
-    ).with_row_index("row")
-    known = points.drop_nulls()
-    others = known.select(other_cost="cost", other_regret="regret")
-    as_good = (pl.col("other_cost") <= pl.col("cost")) & (
-        pl.col("other_regret") <= pl.col("regret")
-    )
-    better = (pl.col("other_cost") < pl.col("cost")) | (pl.col("other_regret") < pl.col("regret"))
-    front = (
-        known.join(others, how="cross")
-        .group_by("row")
-        .agg((as_good & better).any().not_().alias("on_front"))
-    )
-    found = points.join(front, on="row", how="left", maintain_order="left")["on_front"]
-    return frame.with_columns(found)

@@ -1,10 +1,7 @@
-import math
-
-import numpy as np
 import polars as pl
 import pytest
 
-from podium.analysis.protocols.costs import cost_front, protocol_cost
+from podium.analysis.protocols.costs import protocol_cost
 from podium.analysis.scores.protocol_run_checks import checked_attempts
 
 HOUR = 3600.0
@@ -50,23 +47,3 @@ def test_every_attempt_costs_whatever_came_of_it():
 def test_hours_of_unlike_devices_are_added_and_the_devices_counted():
     frame = attempts(attempt("a", 1, device="slow"), attempt("b", 1, device="fast"))
     assert protocol_cost(frame).select("gpu_hours", "num_devices").row(0) == (2, 2)
-
-
-def test_the_front_equals_a_slow_one_also_with_ties():
-    points = np.random.default_rng(0).integers(0, 6, (40, 2))
-    front = cost_front(pl.DataFrame(points, schema=["gpu_hours", "regret"]))["on_front"]
-    for (cost, regret), found in zip(points, front, strict=True):
-        dominated = any(c <= cost and r <= regret and (c, r) != (cost, regret) for c, r in points)
-        assert found == (not dominated)
-
-
-def test_what_is_not_known_is_neither_on_the_front_nor_off_it():
-    frame = pl.DataFrame(
-        {
-            "gpu_hours": [1.0, 2, None, 0.5],
-            "regret": [1.0, 2, 0, math.nan],
-            "protocol": list("abcd"),
-        }
-    )
-    assert cost_front(frame)["on_front"].to_list() == [True, False, None, None]
-    assert cost_front(frame)["protocol"].to_list() == list("abcd")
