@@ -138,7 +138,7 @@ ROOMS: dict[str, set[str]] = {
     "analysis/study_results": {
         "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "podium/errors", "podium/kept_files",
+        "podium/errors", "podium/kept_files",
     },
     "orchestrator/results_tools": {
         "orchestrator/results/locks", "orchestrator/results/records",
@@ -166,7 +166,7 @@ ROOMS: dict[str, set[str]] = {
     },
     # 7
     "analysis/hyperparameters": {
-        "analysis", "analysis/estimates", "analysis/protocols", "orchestrator/results/records",
+        "analysis", "analysis/estimates", "orchestrator/results/records",
         "orchestrator/results/trial_files",
     },
     "orchestrator/planning": {
@@ -193,7 +193,7 @@ ROOMS: dict[str, set[str]] = {
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hypothesis_tests",
         "analysis/page", "analysis/scores", "analysis/tournament", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
+        "orchestrator/results/storage", "podium/errors",
     },
     "orchestrator/study_parser": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
