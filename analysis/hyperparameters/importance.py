@@ -30,19 +30,6 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportanceSettings:
-    """How importance is computed.
-
-    Attributes:
-        permutations: number of times that scores are shuffled, for the noise.
-        subsamples: number of subsamples of the configs, for the intervals.
-    """
-
-    permutations: int = 200
-    subsamples: int = 150
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchImportance:
     """Importances of one search.
 
@@ -68,7 +55,8 @@ def search_importances(
     searches: Sequence[SearchConfigs],
     *,
     on: Literal["validation", "test"] = "validation",
-    settings: ImportanceSettings | None = None,
+    permutations: int = 200,
+    subsamples: int = 150,
 ) -> tuple[SearchImportance, ...]:
     """Importances within each search; nothing is compared between searches.
 
@@ -78,13 +66,15 @@ def search_importances(
     Args:
         searches: configs of every search, from ``search_configs``.
         on: the scores that importances explain.
-        settings: settings of the computation; None means the defaults.
+        permutations: number of times that scores are shuffled, for the noise.
+        subsamples: number of subsamples of the configs, for the intervals.
     """
-    chosen = settings or ImportanceSettings()
-    return tuple(_of_search(item, on, chosen) for item in searches)
+    return tuple(_of_search(item, on, permutations, subsamples) for item in searches)
 
 
-def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> SearchImportance:
+def _of_search(
+    search: SearchConfigs, on: str, permutations: int, subsamples: int
+) -> SearchImportance:
     scores_N = search.scores_N if on == "validation" else search.test_N
     known_N = np.isfinite(scores_N)
     scores_N = scores_N[known_N]
@@ -101,7 +91,9 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
         ranges = {name: search.ranges[name] for name in names}
         positions = {name: search.positions[name][known_N] for name in names}
         generator = _generator(search.loss, on, positions)
-        found, noise, deviations = _ped_anova(ranges, positions, scores_N, settings, generator)
+        found, noise, deviations = _ped_anova(
+            ranges, positions, scores_N, (permutations, subsamples), generator
+        )
         values.update(found)
     return SearchImportance(
         search=search,
@@ -142,20 +134,27 @@ def _ped_anova(
     ranges: Mapping[str, SearchedRange],
     positions: Mapping[str, Floats],
     scores_N: Floats,
-    settings: ImportanceSettings,
+    replicates: tuple[int, int],
     generator: np.random.Generator,
 ) -> _Found:
+    """The value, those of shuffled scores, and deviations of those of subsamples.
+
+    A subsample of n out of N configs differs from the whole as the whole would from another one,
+    less a factor: sqrt((N - n) / n) (Politis, Romano and Wolf 1999, Subsampling, chapter 2). The
+    bootstrap, which draws configs twice, takes copies for agreement: its standard error of
+    PED-ANOVA is two to six times the true one.
+    """
+    permutations, subsamples = replicates
     num = len(scores_N)
+    num_out = round(num / 5)
     quantile = max(_BEST, _LEAST_BEST / num)
     once_N = np.ones((1, num))
     best_N = best_mask(scores_N, once_N, quantile)
-    shuffled_RN = generator.permuted(np.repeat(best_N, settings.permutations, axis=0), axis=1)
-    weights = [once_N, np.ones(shuffled_RN.shape)]
-    bests = [best_N, shuffled_RN]
-    kept_RN = _kept(num, settings.subsamples, generator)
-    weights.append(kept_RN.astype(np.float64))
-    bests.append(best_mask(scores_N, weights[-1], quantile))
-    weights_RN, best_RN = np.concatenate(weights), np.concatenate(bests)
+    shuffled_RN = generator.permuted(np.repeat(best_N, permutations, axis=0), axis=1)
+    order_RN = generator.random((subsamples, num)).argsort(axis=1)
+    kept_RN = (order_RN >= num_out).astype(np.float64)
+    weights_RN = np.concatenate([once_N, np.ones(shuffled_RN.shape), kept_RN])
+    best_RN = np.concatenate([best_N, shuffled_RN, best_mask(scores_N, kept_RN, quantile)])
     shares = {
         name: variance_shares(
             item.cells(positions[name]),
@@ -166,33 +165,8 @@ def _ped_anova(
         )
         for name, item in ranges.items()
     }
-    return _split_replicates(shares, num, settings)
-
-
-def _kept(num: int, subsamples: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Subsamples that leave out a fifth of the configs, (R, N)."""
-    order_RN = generator.random((subsamples, num)).argsort(axis=1)
-    kept: NDArray[np.bool_] = order_RN >= _num_left_out(num)
-    return kept
-
-
-def _num_left_out(num: int) -> int:
-    return round(num / 5)
-
-
-def _split_replicates(
-    shares: Mapping[str, Floats], num: int, settings: ImportanceSettings
-) -> _Found:
-    """The first is the value, then come those of shuffled scores, then those of subsamples.
-
-    A subsample of n out of N configs differs from the whole as the whole would from another one,
-    less a factor: sqrt((N - n) / n) (Politis, Romano and Wolf 1999, Subsampling, chapter 2). The
-    bootstrap, which draws configs twice, takes copies for agreement: its standard error of
-    PED-ANOVA is two to six times the true one.
-    """
-    end = 1 + settings.permutations
-    out = _num_left_out(num)
-    scale = np.sqrt((num - out) / out)
+    end = 1 + permutations
+    scale = np.sqrt((num - num_out) / num_out)
     return (
         {name: float(found[0]) for name, found in shares.items()},
         {name: found[1:end] for name, found in shares.items()},

@@ -1,7 +1,4 @@
-"""The configs of all searches of a loss on one scale. N configs of all searches.
-
-Blocks differ in level, so a score is taken relative to the median config of its own search.
-"""
+"""The configs of all searches of a loss by their positions. N configs of all searches."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +11,6 @@ from numpy.typing import NDArray
 from podium.analysis.hyperparameters.search_configs import SearchConfigs
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
-_PERCENT = 100
 _BEST = 0.1
 _LEAST_BLOCKS = 5
 _LEAST_CONFIGS = 5
@@ -27,39 +23,23 @@ class PooledConfigs:
     """All configs of one loss.
 
     Attributes:
-        loss: name of the loss.
         ranges: hyperparameter -> its range in the first search; only those that every search
             varied.
         relative: hyperparameters whose range differs between searches, so that only positions can
             be compared.
         positions: hyperparameter -> position of each config in the range of its search (N,).
-        gains_N: score of each config minus the median of its search, in points.
-        blocks: names of the blocks with configs.
-        blocks_N: index of each config's block in ``blocks``.
+        blocks_N: number of each config's block.
         is_best_N: whether a config is in the best tenth of its search; at least one is.
         winners: index of each search's best config; one that wins several searches of a block is
             there once.
     """
 
-    loss: str
     ranges: Mapping[str, SearchedRange]
     relative: tuple[str, ...]
     positions: Mapping[str, Floats]
-    gains_N: Floats
-    blocks: tuple[str, ...]
     blocks_N: NDArray[np.intp]
     is_best_N: NDArray[np.bool_]
     winners: NDArray[np.intp]
-
-    @property
-    def num_configs(self) -> int:
-        """Number N of configs."""
-        return len(self.gains_N)
-
-    @property
-    def num_blocks(self) -> int:
-        """Number of blocks with configs."""
-        return len(self.blocks)
 
 
 def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs]:
@@ -74,16 +54,15 @@ def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs
     for loss, members in groupby(searches, key=lambda item: item.loss):
         usable = [item for item in members if item.num_configs >= _LEAST_CONFIGS]
         if usable:
-            found[loss] = _pooled(loss, usable)
+            found[loss] = _pooled(usable)
     return found
 
 
-def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
+def _pooled(searches: Sequence[SearchConfigs]) -> PooledConfigs:
     names = [name for name in searches[0].ranges if all(name in item.ranges for item in searches)]
     names = [name for name in names if not searches[0].ranges[name].is_constant]
-    blocks = tuple(sorted({item.block for item in searches}))
+    blocks = sorted({item.block for item in searches})
     return PooledConfigs(
-        loss=loss,
         ranges={name: searches[0].ranges[name] for name in names},
         relative=tuple(
             name
@@ -93,15 +72,9 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
         positions={
             name: np.concatenate([item.positions[name] for item in searches]) for name in names
         },
-        gains_N=np.concatenate(
-            [_PERCENT * (item.scores_N - np.median(item.scores_N)) for item in searches]
-        ),
-        blocks=blocks,
-        blocks_N=np.concatenate(
-            [
-                np.full(item.num_configs, blocks.index(item.block), dtype=np.intp)
-                for item in searches
-            ]
+        blocks_N=np.repeat(
+            [blocks.index(item.block) for item in searches],
+            [item.num_configs for item in searches],
         ),
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
         winners=_winners(searches),

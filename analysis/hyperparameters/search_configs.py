@@ -26,7 +26,6 @@ class SearchConfigs:
     Attributes:
         loss: name of the loss.
         block: name of the block.
-        protocol: label of the validation protocol.
         repeat: number of the search's repeat, from 0.
         ranges: hyperparameter -> range or values that the search drew from.
         positions: hyperparameter -> position of each config (N,), as `SearchedRange.positions`.
@@ -41,7 +40,6 @@ class SearchConfigs:
 
     loss: str
     block: str
-    protocol: str
     repeat: int
     ranges: Mapping[str, SearchedRange]
     positions: Mapping[str, NDArray[np.float64]]
@@ -127,7 +125,6 @@ def _search(part: pl.DataFrame, provenance: Mapping[str, Any]) -> SearchConfigs:
     return SearchConfigs(
         loss=first["loss"],
         block=first["block"],
-        protocol=first["protocol"],
         repeat=first["repeat"],
         ranges=ranges,
         positions={name: found[inside_N] for name, found in positions.items()},

@@ -21,24 +21,20 @@ class SearchedRange:
     """The range of a hyperparameter, or the list of its values.
 
     Attributes:
-        name: name of the hyperparameter.
         low: lower bound; of a choice 0.
         high: upper bound; of a choice V - 1.
         log: whether values were drawn uniformly in the logarithm.
         step: distance between neighbouring values; None for a continuous range.
         is_whole: whether only whole numbers were drawn.
         values: values of a choice, in the order of the space; empty for numbers.
-        unit: what a value counts, such as ``epochs``; may be empty.
     """
 
-    name: str
     low: float
     high: float
     log: bool = False
     step: float | None = None
     is_whole: bool = False
     values: tuple[str | float, ...] = ()
-    unit: str = ""
 
     @property
     def is_choice(self) -> bool:
@@ -126,25 +122,21 @@ def searched_ranges(
 
 def space_ranges(parameters: Mapping[str, Any]) -> dict[str, SearchedRange]:
     """Hyperparameter -> range, of a space as the results folder records it."""
-    return {name: _recorded_range(name, given) for name, given in parameters.items()}
+    return {name: _recorded_range(given) for name, given in parameters.items()}
 
 
-def _recorded_range(name: str, given: Mapping[str, Any]) -> SearchedRange:
+def _recorded_range(given: Mapping[str, Any]) -> SearchedRange:
     if given["kind"] == "choice":
         values = tuple(_plain(value) for value in given["values"])
-        return SearchedRange(
-            name=name, low=0, high=len(values) - 1, values=values, unit=given.get("unit", "")
-        )
+        return SearchedRange(low=0, high=len(values) - 1, values=values)
     is_whole = given["kind"] == "int"
     step = given["step"]
     return SearchedRange(
-        name=name,
         low=given["low"],
         high=given["high"],
         log=given["log"],
         step=1 if is_whole and step is None and not given["log"] else step,
         is_whole=is_whole,
-        unit=given.get("unit", ""),
     )
 
 

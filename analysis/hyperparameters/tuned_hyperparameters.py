@@ -8,7 +8,6 @@ import polars as pl
 
 from podium.analysis.hyperparameters.best_regions import BestRegion, best_regions
 from podium.analysis.hyperparameters.importance import (
-    ImportanceSettings,
     SearchImportance,
     search_importances,
 )
@@ -68,7 +67,6 @@ def tuned_hyperparameters(
     study: Mapping[str, Any],
     score: RankedScore,
     losses: Sequence[str] | None = None,
-    settings: ImportanceSettings | None = None,
 ) -> TunedHyperparameters | None:
     """What is reported of hyperparameters; None if no search has varied anything yet.
 
@@ -79,9 +77,7 @@ def tuned_hyperparameters(
         score: score to compare configs by: on validation where trials have it there, else on test
             where trials of the searches were tested by it, else the study's own.
         losses: names of the losses to include; None means all.
-        settings: settings of the importances; None means the defaults.
     """
-    chosen = settings or ImportanceSettings()
     if losses is not None:
         trials = trials.filter(pl.col("loss").is_in(losses))
     tested = configs_on_test(reader.test_scores(), metric=score.metric, k=score.k)
@@ -96,12 +92,12 @@ def tuned_hyperparameters(
     searches = tuple(item for item in searches if item.ranges and item.num_configs)
     if not searches:
         return None
-    importances_by_search = search_importances(searches, settings=chosen)
+    importances_by_search = search_importances(searches)
     sampler = study["search"]["sampler"]
     is_adaptive = sampler not in _NON_ADAPTIVE
     on_test = None
     if len(tested) and role == "validation":
-        of_test = search_importances(searches, on="test", settings=chosen)
+        of_test = search_importances(searches, on="test")
         on_test = importance_table(of_test, is_adaptive=is_adaptive)
     return TunedHyperparameters(
         searches=searches,

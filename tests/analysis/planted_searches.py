@@ -11,7 +11,7 @@ from podium.search_spaces.parameters import Real, Space
 from tests.orchestrator import simulated
 from tests.orchestrator.small_study import STUDY, run_here, with_search
 
-UNIT = {name: SearchedRange(name=name, low=0, high=1) for name in ("a", "b", "c")}
+UNIT = {name: SearchedRange(low=0, high=1) for name in ("a", "b", "c")}
 
 
 def planted_search(
@@ -30,7 +30,6 @@ def planted_search(
     return SearchConfigs(
         loss=loss,
         block=block,
-        protocol="fixed",
         repeat=0,
         ranges=ranges,
         positions=positions,

@@ -61,7 +61,7 @@ def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
 
 
 def test_one_winner_on_one_of_two_steps_is_no_warning():
-    ranges = {"n": SearchedRange(name="n", low=0, high=1, step=1, is_whole=True)}
+    ranges = {"n": SearchedRange(low=0, high=1, step=1, is_whole=True)}
     search = planted_search(np.random.default_rng(0), nothing, ranges=ranges)
     search = replace(search, positions={"n": search.positions["n"].round()})
     region = best_regions(pooled(search))[0]
@@ -72,19 +72,15 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
 
 def test_ranges_that_differ_between_blocks_are_given_as_positions():
     generator = np.random.default_rng(0)
-    one = planted_search(
-        generator, peak, block="x", ranges={"a": SearchedRange(name="a", low=0, high=1)}
-    )
-    two = planted_search(
-        generator, peak, block="y", ranges={"a": SearchedRange(name="a", low=0, high=10)}
-    )
+    one = planted_search(generator, peak, block="x", ranges={"a": SearchedRange(low=0, high=1)})
+    two = planted_search(generator, peak, block="y", ranges={"a": SearchedRange(low=0, high=10)})
     region = best_regions(pooled(one, two))[0]
     assert region.is_relative
     assert 0 <= region.best.low <= region.best.high <= 1
 
 
 def test_a_choice_has_a_favourite():
-    ranges = {"kind": SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))}
+    ranges = {"kind": SearchedRange(low=0, high=1, values=("hard", "soft"))}
     search = planted_search(
         np.random.default_rng(0), lambda positions: 9 * positions["kind"], ranges=ranges
     )

@@ -9,7 +9,6 @@ from polars.testing import assert_frame_equal
 
 from podium.analysis.hyperparameters.importance import (
     LEAST_CONFIGS,
-    ImportanceSettings,
     search_importances,
 )
 from podium.analysis.hyperparameters.importance_table import (
@@ -19,11 +18,11 @@ from podium.analysis.hyperparameters.importance_table import (
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
 
-QUICK = ImportanceSettings(permutations=99, subsamples=60)
+QUICK = {"permutations": 99, "subsamples": 60}
 
 
-def importance_table_of(searches, settings=QUICK, on="validation"):
-    found = search_importances(searches, on=on, settings=settings)
+def importance_table_of(searches, on="validation", **replicates):
+    found = search_importances(searches, on=on, **(QUICK | replicates))
     return importance_table(found)
 
 
@@ -47,7 +46,7 @@ def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, 
 
 def test_configs_that_follow_scores_have_no_test_of_noise():
     search = planted_search(np.random.default_rng(3), only_a, num=30)
-    found = search_importances([search], settings=QUICK)
+    found = search_importances([search], **QUICK)
     for table in (importance_table, search_importance_table):
         tests = table(found).select("noise", "p_value", "is_above_noise").columns
         learnt = table(found, is_adaptive=True)
@@ -56,9 +55,8 @@ def test_configs_that_follow_scores_have_no_test_of_noise():
 
 
 def test_a_planted_hyperparameter_is_found_and_the_others_are_not():
-    settings = ImportanceSettings(permutations=60, subsamples=20)
     search = planted_search(np.random.default_rng(3), only_a, num=60)
-    rows = importance_table_of([search], settings)
+    rows = importance_table_of([search], permutations=60, subsamples=20)
     assert rows["hyperparameter"][0] == "a"
     assert rows["is_above_noise"].to_list() == [True, False, False]
     assert rows["share"].sum() == pytest.approx(1)
@@ -67,7 +65,6 @@ def test_a_planted_hyperparameter_is_found_and_the_others_are_not():
 
 @pytest.mark.parametrize(("num_blocks", "studies"), [(1, 150), (6, 25)])
 def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, studies):
-    settings = ImportanceSettings(permutations=9)
     found = []
     for seed in range(studies):
         generator = np.random.default_rng(seed)
@@ -75,7 +72,7 @@ def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, stud
             planted_search(generator, only_a, num=40, block=str(block), noise=2)
             for block in range(num_blocks)
         ]
-        rows = importance_table_of(searches, settings).sort("hyperparameter")
+        rows = importance_table_of(searches, permutations=9).sort("hyperparameter")
         found.append(rows.select("importance", "low", "high").to_numpy())
     values, lows, highs = np.array(found).transpose(2, 0, 1)
     truth = values.mean(axis=0)
@@ -85,9 +82,9 @@ def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, stud
 
 def test_the_score_that_is_not_higher_the_better_would_find_the_other_end():
     search = planted_search(np.random.default_rng(0), only_a, num=60, noise=0.1)
-    (found,) = search_importances([search], settings=QUICK)
+    (found,) = search_importances([search], **QUICK)
     # Negated, as optuna's explicit targets assume: the same importance of the other end.
-    (turned,) = search_importances([replace(search, scores_N=-search.scores_N)], settings=QUICK)
+    (turned,) = search_importances([replace(search, scores_N=-search.scores_N)], **QUICK)
     assert found.values["a"] > found.noise["a"].max()
     assert turned.values["a"] > turned.noise["a"].max()
 
@@ -128,15 +125,16 @@ def test_missing_test_scores_are_left_out():
 
 
 def test_a_category_that_decides_is_found():
-    ranges = {"kind": SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
+    ranges = {"kind": SearchedRange(low=0, high=2, values=("x", "y", "z")), **UNIT}
     search = planted_search(
         np.random.default_rng(0),
         lambda positions: 5.0 * (positions["kind"] == 1),
         num=100,
         ranges=ranges,
     )
-    settings = ImportanceSettings(permutations=60, subsamples=20)
-    assert of(importance_table_of([search], settings), "kind")["is_above_noise"]
+    assert of(importance_table_of([search], permutations=60, subsamples=20), "kind")[
+        "is_above_noise"
+    ]
 
 
 def test_conditional_hyperparameters_count_where_they_exist():
@@ -161,7 +159,7 @@ def test_blocks_count_and_searches_of_a_block_are_averaged():
     row = of(rows, "a")
     assert (row["num_blocks"], row["num_searches"], row["num_configs"]) == (3, 4, 160)
     assert row["interval"] == "configs"
-    single = search_importance_table(search_importances(searches, settings=QUICK))
+    single = search_importance_table(search_importances(searches, **QUICK))
     values = single.filter(hyperparameter="a")["importance"]
     assert row["importance"] == pytest.approx(
         ((values[0] + values[1]) / 2 + values[2] + values[3]) / 3
@@ -173,7 +171,7 @@ def test_from_five_blocks_on_the_interval_is_no_narrower_than_over_blocks():
     searches = [planted_search(generator, only_a, block=str(block)) for block in range(5)]
     row = of(importance_table_of(searches), "a")
     assert row["interval"] == "blocks"
-    values = [item.values["a"] for item in search_importances(searches, settings=QUICK)]
+    values = [item.values["a"] for item in search_importances(searches, **QUICK)]
     half = 2.7764 * np.std(values, ddof=1) / np.sqrt(5)
     assert row["low"] <= max(0, np.mean(values) - half) + 1e-4
     assert row["high"] >= min(1, np.mean(values) + half) - 1e-4
@@ -182,8 +180,8 @@ def test_from_five_blocks_on_the_interval_is_no_narrower_than_over_blocks():
 def test_a_search_is_analysed_alike_whatever_else_there_is():
     generator = np.random.default_rng(0)
     one, other = (planted_search(generator, only_a, block=block) for block in "xy")
-    (alone,) = search_importances([one], settings=QUICK)
-    _, beside = search_importances([other, one], settings=QUICK)
+    (alone,) = search_importances([one], **QUICK)
+    _, beside = search_importances([other, one], **QUICK)
     assert alone.values == beside.values
     assert (alone.noise["a"] == beside.noise["a"]).all()
     assert (alone.deviations["a"] == beside.deviations["a"]).all()
@@ -193,7 +191,7 @@ def test_repeats_that_share_their_configs_shuffle_them_alike():
     generator = np.random.default_rng(0)
     one = planted_search(generator, nothing)
     again = replace(one, scores_N=one.scores_N.copy(), repeat=1, block="other")
-    first, second = search_importances([one, again], settings=QUICK)
+    first, second = search_importances([one, again], **QUICK)
     assert (first.noise["a"] == second.noise["a"]).all()
     # So the same optimism of the same configs, seen many times, is not taken for more.
     assert (
@@ -201,4 +199,4 @@ def test_repeats_that_share_their_configs_shuffle_them_alike():
         == importance_table_of([one])["noise"].to_list()
     )
     fresh = planted_search(generator, nothing)
-    assert (search_importances([fresh], settings=QUICK)[0].noise["a"] != first.noise["a"]).any()
+    assert (search_importances([fresh], **QUICK)[0].noise["a"] != first.noise["a"]).any()

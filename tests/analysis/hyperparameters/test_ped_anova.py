@@ -10,22 +10,22 @@ from podium.analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
 CASES = (
-    (SearchedRange(name="real", low=0.0, high=1.0), FloatDistribution(0, 1)),
+    (SearchedRange(low=0.0, high=1.0), FloatDistribution(0, 1)),
     (
-        SearchedRange(name="rate", low=1e-4, high=0.1, log=True),
+        SearchedRange(low=1e-4, high=0.1, log=True),
         FloatDistribution(1e-4, 0.1, log=True),
     ),
-    (SearchedRange(name="int", low=1, high=9, step=1, is_whole=True), IntDistribution(1, 9)),
+    (SearchedRange(low=1, high=9, step=1, is_whole=True), IntDistribution(1, 9)),
     (
-        SearchedRange(name="size", low=1, high=60, log=True, is_whole=True),
+        SearchedRange(low=1, high=60, log=True, is_whole=True),
         IntDistribution(1, 60, log=True),
     ),
-    (SearchedRange(name="step", low=0, high=1, step=0.25), FloatDistribution(0, 1, step=0.25)),
+    (SearchedRange(low=0, high=1, step=0.25), FloatDistribution(0, 1, step=0.25)),
     (
-        SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")),
+        SearchedRange(low=0, high=2, values=("x", "y", "z")),
         CategoricalDistribution("xyz"),
     ),
-    (SearchedRange(name="of_x", low=0, high=5), FloatDistribution(0, 5)),  # exists where kind is x
+    (SearchedRange(low=0, high=5), FloatDistribution(0, 5)),  # exists where kind is x
 )
 
 

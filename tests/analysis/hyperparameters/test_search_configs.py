@@ -9,8 +9,8 @@ import pytest
 from podium.analysis.hyperparameters.search_configs import configs_on_test, search_configs
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
 
-RATE = SearchedRange(name="rate", low=1e-4, high=1e-2, log=True)
-KIND = SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))
+RATE = SearchedRange(low=1e-4, high=1e-2, log=True)
+KIND = SearchedRange(low=0, high=1, values=("hard", "soft"))
 REAL = {"kind": "real", "low": 0.0, "high": 1.0, "log": False, "step": None, "unit": ""}
 SPACES = {"spaces": {"a": [{"blocks": ["x"], "parameters": {"margin": REAL}}]}}
 
@@ -39,9 +39,9 @@ def trials(margins, scores, states=None, **columns):
 def test_positions_are_even_on_the_scale_that_was_drawn_on():
     assert RATE.positions([1e-4, 1e-3, 1e-2]) == pytest.approx([0, 0.5, 1])
     assert RATE.value_at(0.25) == pytest.approx(10**-3.5)
-    assert SearchedRange(name="a", low=-2, high=2).positions([-2, 0, 3, None])[
-        :3
-    ] == pytest.approx([0, 0.5, 1.25])
+    assert SearchedRange(low=-2, high=2).positions([-2, 0, 3, None])[:3] == pytest.approx(
+        [0, 0.5, 1.25]
+    )
     assert KIND.positions(["soft", "hard", "other"]).tolist() == [1, 0, -1]
     assert math.isnan(KIND.positions([None])[0])
 
@@ -57,7 +57,7 @@ def test_values_of_a_choice_are_known_however_they_were_stored():
         "x",
     )["k"]
     assert sizes.positions([8.0, 4]).tolist() == [1, 0]
-    flags = SearchedRange(name="flag", low=0, high=1, values=("False", "True"))
+    flags = SearchedRange(low=0, high=1, values=("False", "True"))
     assert flags.positions([True]).tolist() == [1]
 
 
