@@ -92,7 +92,7 @@ def _of_search(
         positions = {name: search.positions[name][known_N] for name in names}
         generator = _generator(search.loss, on, positions)
         found, noise, deviations = _ped_anova(
-            ranges, positions, scores_N, (permutations, subsamples), generator
+            ranges, positions, scores_N, permutations, subsamples, generator
         )
         values.update(found)
     return SearchImportance(
@@ -134,7 +134,8 @@ def _ped_anova(
     ranges: Mapping[str, SearchedRange],
     positions: Mapping[str, Floats],
     scores_N: Floats,
-    replicates: tuple[int, int],
+    permutations: int,
+    subsamples: int,
     generator: np.random.Generator,
 ) -> _Found:
     """The value, those of shuffled scores, and deviations of those of subsamples.
@@ -144,7 +145,6 @@ def _ped_anova(
     bootstrap, which draws configs twice, takes copies for agreement: its standard error of
     PED-ANOVA is two to six times the true one.
     """
-    permutations, subsamples = replicates
     num = len(scores_N)
     num_out = round(num / 5)
     quantile = max(_BEST, _LEAST_BEST / num)

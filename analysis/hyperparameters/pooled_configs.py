@@ -72,9 +72,8 @@ def _pooled(searches: Sequence[SearchConfigs]) -> PooledConfigs:
         positions={
             name: np.concatenate([item.positions[name] for item in searches]) for name in names
         },
-        blocks_N=np.repeat(
-            [blocks.index(item.block) for item in searches],
-            [item.num_configs for item in searches],
+        blocks_N=np.concatenate(
+            [np.full(item.num_configs, blocks.index(item.block)) for item in searches]
         ),
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
         winners=_winners(searches),
