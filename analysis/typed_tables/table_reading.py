@@ -1,4 +1,4 @@
-"""What a table of scores was taken for, in one line for its reader and as plain values."""
+"""What a table of scores was taken for."""
 
 from dataclasses import dataclass, field
 
@@ -10,29 +10,29 @@ _COMMAS = {"decimal": "commas begin decimals", "thousands": "commas divide thous
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableReading:
-    """What was taken for blocks, competitors, metric and K.
+    """What was taken for blocks, competitors, metric and K; its fields are those of ``--json``.
 
     Attributes:
         by: columns that together name a block.
-        num_blocks: number of blocks.
+        blocks: number of blocks.
         competitor: column of competitors.
-        num_competitors: number of competitors.
+        competitors: number of competitors.
         metric: column or metric of the scores.
         k: K that is ranked; None if scores have no K, or several are ranked together.
         ks: every K of the table.
-        unused: columns and metrics that are none of these.
+        not_used: columns and metrics that are none of these.
         lower_is_better: whether small scores are good.
         commas: what the commas of its numbers are.
     """
 
     by: tuple[str, ...]
-    num_blocks: int
+    blocks: int
     competitor: str
-    num_competitors: int
+    competitors: int
     metric: str
     k: int | None = None
     ks: tuple[int, ...] = field(default=())
-    unused: tuple[str, ...] = field(default=())
+    not_used: tuple[str, ...] = field(default=())
     lower_is_better: bool = False
     commas: Commas = "none"
 
@@ -40,29 +40,18 @@ class TableReading:
         """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
         return "; ".join(
             [
-                f"Read as: {counted(self.num_blocks, 'block')} ({' x '.join(self.by)})",
-                f"{counted(self.num_competitors, 'competitor')} ({self.competitor})",
+                f"Read as: {counted(self.blocks, 'block')} ({' x '.join(self.by)})",
+                f"{counted(self.competitors, 'competitor')} ({self.competitor})",
                 f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
                 *([self._k_text()] if self.ks else []),
                 *([_COMMAS[self.commas]] if self.commas in _COMMAS else []),
-                *([f"not used: {listed(self.unused, most=MOST_NAMED)}"] if self.unused else []),
+                *(
+                    [f"not used: {listed(self.not_used, most=MOST_NAMED)}"]
+                    if self.not_used
+                    else []
+                ),
             ]
         )
-
-    def record(self) -> dict[str, object]:
-        """The same as plain values, for JSON."""
-        return {
-            "by": list(self.by),
-            "blocks": self.num_blocks,
-            "competitor": self.competitor,
-            "competitors": self.num_competitors,
-            "metric": self.metric,
-            "k": self.k,
-            "ks": list(self.ks),
-            "not_used": list(self.unused),
-            "lower_is_better": self.lower_is_better,
-            "commas": self.commas,
-        }
 
     def _k_text(self) -> str:
         others = [str(k) for k in self.ks if k != self.k]

@@ -1,7 +1,7 @@
 """Reports: the page of a study or of a typed table, and what is written of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ class Report:
 
         record = page_record(self.page, self.tournament)
         if self.reading is not None:
-            record["read_as"] = self.reading.record()
+            record["read_as"] = asdict(self.reading)
         return record
 
     def write(self, targets: ReportTargets) -> Place:

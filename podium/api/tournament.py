@@ -231,7 +231,7 @@ def _held(
             "warnings": scores.warnings,
             "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
             "fairness": fairness and asdict(fairness),
-            "read_as": reading and reading.record(),
+            "read_as": reading and asdict(reading),
         },
         rows=standing_records(tournament),
     )
