@@ -38,20 +38,16 @@ class TableReading:
 
     def line(self) -> str:
         """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
-        return "; ".join(
-            [
-                f"Read as: {counted(self.blocks, 'block')} ({' x '.join(self.by)})",
-                f"{counted(self.competitors, 'competitor')} ({self.competitor})",
-                f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
-                *([self._k_text()] if self.ks else []),
-                *([_COMMAS[self.commas]] if self.commas in _COMMAS else []),
-                *(
-                    [f"not used: {listed(self.not_used, most=MOST_NAMED)}"]
-                    if self.not_used
-                    else []
-                ),
-            ]
+        unused = listed(self.not_used, most=MOST_NAMED)
+        parts = (
+            f"Read as: {counted(self.blocks, 'block')} ({' x '.join(self.by)})",
+            f"{counted(self.competitors, 'competitor')} ({self.competitor})",
+            f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
+            self._k_text() if self.ks else "",
+            _COMMAS.get(self.commas, ""),
+            f"not used: {unused}" if unused else "",
         )
+        return "; ".join(filter(None, parts))
 
     def _k_text(self) -> str:
         others = [str(k) for k in self.ks if k != self.k]
