@@ -42,21 +42,6 @@ class CorrectedT:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BetterProbability:
-    """Posterior probabilities of one pair; they sum to 1.
-
-    Attributes:
-        a_better: probability that a beats b by more than the region of practical equivalence.
-        rope: probability that they are practically equivalent.
-        b_better: probability that b beats a by more than the region.
-    """
-
-    a_better: float
-    rope: float
-    b_better: float
-
-
 def fold_statistics(values: Sequence[float]) -> FoldStatistics:
     """Statistics of one score per fold; at least one fold."""
     array = np.asarray(values, dtype=np.float64)
@@ -127,8 +112,8 @@ def level_at(correlation: float, *, num_folds: int, held_out_ratio: float, alpha
     return 2 * t_tail(limit * math.sqrt(assumed / true), num_folds - 1)
 
 
-def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
-    """How probably a is better, as good as equal or worse, from the t of ``test``.
+def rope_mass(test: CorrectedT, rope: float) -> tuple[float, float, float]:
+    """How probably a is better, practically equivalent, or worse by more than the region.
 
     With a flat prior the posterior of the mean difference is Student's t around it, with the
     corrected standard error. Source: Corani and Benavoli 2015.
@@ -145,6 +130,4 @@ def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:
     mean, error = test.mean_difference, test.standard_error
     a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
     b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
-    return BetterProbability(
-        a_better=a_better, rope=max(0.0, 1 - a_better - b_better), b_better=b_better
-    )
+    return a_better, max(0.0, 1 - a_better - b_better), b_better

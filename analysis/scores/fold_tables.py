@@ -118,14 +118,13 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def cross_validation_pairs(
-    folds: pl.DataFrame, *, score: str = "test", rope: float = 0.0
-) -> pl.DataFrame:
+def cross_validation_pairs(folds: pl.DataFrame, *, rope: float = 0.0) -> pl.DataFrame:
     """Corrected resampled t of every pair of losses within each block and finalist role.
+
+    It is meant for validation scores; here it is of test scores, and a heuristic.
 
     Args:
         folds: scores by cell and fold, from ``fold_table``.
-        score: ``val``, for which the test is meant, or ``test``, on which it is a heuristic.
         rope: half-width of the region of practical equivalence, 0 to 1.
 
     Returns:
@@ -134,10 +133,10 @@ def cross_validation_pairs(
         ``p_a_better``, ``p_rope`` and ``p_b_better``, which are not adjusted. All null for a pair
         whose folds do not match, or are fewer than three, or differ without scatter.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
         family = [
-            (a[0], b[0], _paired(left, right, score))
+            (a[0], b[0], _paired(left, right))
             for (a, left), (b, right) in combinations(
                 group.group_by("loss", maintain_order=True), 2
             )
@@ -145,23 +144,12 @@ def cross_validation_pairs(
         tested = [test.p_value for _, _, test in family if test is not None]
         adjusted = iter(holm(tested))
         for a_name, b_name, test in family:
-            mass = rope_mass(test, rope) if test else None
-            rows.append(
-                {
-                    **dict(zip(("block", "finalist", "protocol"), key, strict=True)),
-                    "a": a_name,
-                    "b": b_name,
-                    "mean_difference": test.mean_difference if test else None,
-                    "low": test.low if test else None,
-                    "high": test.high if test else None,
-                    "p_value": test.p_value if test else None,
-                    "p_holm": next(adjusted) if test else None,
-                    "p_a_better": mass.a_better if mass else None,
-                    "p_rope": mass.rope if mass else None,
-                    "p_b_better": mass.b_better if mass else None,
-                }
-            )
-    return pl.DataFrame(rows, schema=_PAIRS)
+            found: tuple[object, ...] = (None,) * 8
+            if test is not None:
+                ends = (test.mean_difference, test.low, test.high)
+                found = (*ends, test.p_value, next(adjusted), *rope_mass(test, rope))
+            rows.append((*key, a_name, b_name, *found))
+    return pl.DataFrame(rows, schema=_PAIRS, orient="row")
 
 
 def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
@@ -177,11 +165,11 @@ def num_parts() -> pl.Expr:
     return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
 
 
-def _paired(left: pl.DataFrame, right: pl.DataFrame, score: str) -> CorrectedT | None:
+def _paired(left: pl.DataFrame, right: pl.DataFrame) -> CorrectedT | None:
     """The test of two losses over the same folds; None if these differ, or say too little."""
     if left["fold"].to_list() != right["fold"].to_list():
         return None
     ratio = 1 / (left["num_parts"][0] - 1)
     return corrected_resampled_t(
-        left[score].to_list(), right[score].to_list(), held_out_ratio=ratio
+        left["test"].to_list(), right["test"].to_list(), held_out_ratio=ratio
     )

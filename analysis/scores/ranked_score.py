@@ -49,10 +49,10 @@ def stored_scores(reader: Reader) -> tuple[RankedScore, ...]:
     )
 
 
-def stored_without_k(test_scores: pl.LazyFrame, stage: str = "final") -> tuple[str, ...]:
-    """Metrics without K that trials of a stage were tested by, in the order of the store."""
+def stored_without_k(test_scores: pl.LazyFrame) -> tuple[str, ...]:
+    """Metrics without K that finals were tested by, in the order of the store."""
     found = test_scores.filter(
-        pl.col("stage") == stage, pl.col("k").is_null(), pl.col("value").is_not_nan()
+        pl.col("stage") == "final", pl.col("k").is_null(), pl.col("value").is_not_nan()
     )
     metrics = set(found.select(pl.col("metric").unique()).collect()["metric"])
     return tuple(name for name in METRICS_WITHOUT_K if name in metrics)

@@ -87,16 +87,15 @@ class SortedRows:
         """Sorted rows as float64 of length 1, shape (R, D)."""
         return self.given(rows) / self.lengths_N[rows, None]
 
-    def class_runs(self, size: int, within: slice | None = None) -> Iterator[slice]:
+    def class_runs(self, size: int) -> Iterator[slice]:
         """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
 
         Args:
             size: number of rows of a run at most, at least 1.
-            within: range of rows; a class that continues beyond its end is cut there.
         """
-        start, end = (0, len(self)) if within is None else (within.start, within.stop)
-        while start < end:
-            stop = min(self._class_ends[min(start + size, end) - 1], end)
+        start = 0
+        while start < len(self):
+            stop = self._class_ends[min(start + size, len(self)) - 1]
             yield slice(start, stop)
             start = stop
 

@@ -126,12 +126,6 @@ def test_pairs_are_tested_over_their_common_folds():
     assert (pair["low"], pair["high"]) == pytest.approx((expected.low, expected.high))
 
 
-def test_validation_scores_can_be_compared_instead():
-    store = kfold_store({"a": [100, 110, 126], "b": [90, 108, 120]})
-    (pair,) = cross_validation_pairs(folds_of(store), score="val").to_dicts()
-    assert pair["mean_difference"] == pytest.approx(-18 / 3 / QUERIES)
-
-
 def test_holm_runs_over_the_pairs_of_a_block():
     store = kfold_store({"a": [100, 110, 126], "b": [90, 108, 121], "c": [50, 61, 70]})
     pairs = cross_validation_pairs(folds_of(store))
