@@ -9,44 +9,38 @@ from optuna.importance import PedAnovaImportanceEvaluator
 from podium.analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
-CASES = (
-    (SearchedRange(low=0.0, high=1.0), FloatDistribution(0, 1)),
-    (
-        SearchedRange(low=1e-4, high=0.1, log=True),
-        FloatDistribution(1e-4, 0.1, log=True),
-    ),
-    (SearchedRange(low=1, high=9, step=1, is_whole=True), IntDistribution(1, 9)),
-    (
+CASES = {
+    "real": (SearchedRange(low=0.0, high=1.0), FloatDistribution(0, 1)),
+    "rate": (SearchedRange(low=1e-4, high=0.1, log=True), FloatDistribution(1e-4, 0.1, log=True)),
+    "int": (SearchedRange(low=1, high=9, step=1, is_whole=True), IntDistribution(1, 9)),
+    "size": (
         SearchedRange(low=1, high=60, log=True, is_whole=True),
         IntDistribution(1, 60, log=True),
     ),
-    (SearchedRange(low=0, high=1, step=0.25), FloatDistribution(0, 1, step=0.25)),
-    (
-        SearchedRange(low=0, high=2, values=("x", "y", "z")),
-        CategoricalDistribution("xyz"),
-    ),
-    (SearchedRange(low=0, high=5), FloatDistribution(0, 5)),  # exists where kind is x
-)
+    "step": (SearchedRange(low=0, high=1, step=0.25), FloatDistribution(0, 1, step=0.25)),
+    "kind": (SearchedRange(low=0, high=2, values=("x", "y", "z")), CategoricalDistribution("xyz")),
+    "of_x": (SearchedRange(low=0, high=5), FloatDistribution(0, 5)),  # exists where kind is x
+}
 
 
 def drawn_config(generator):
     config = {}
-    for searched, _ in CASES:
+    for name, (searched, _) in CASES.items():
         position = generator.random()
         if searched.is_choice:
-            config[searched.name] = str(generator.choice(searched.values, p=(0.7, 0.2, 0.1)))
+            config[name] = str(generator.choice(searched.values, p=(0.7, 0.2, 0.1)))
         elif searched.step == 0.25:
-            config[searched.name] = float(round(4 * position) / 4)
+            config[name] = float(round(4 * position) / 4)
         else:
             value = searched.value_at(position)
-            config[searched.name] = round(value) if searched.is_whole else value
+            config[name] = round(value) if searched.is_whole else value
     if config["kind"] != "x":
         del config["of_x"]
     return config
 
 
 def optunas(configs, scores, times, quantile):
-    distributions = {searched.name: distribution for searched, distribution in CASES}
+    distributions = {name: distribution for name, (_, distribution) in CASES.items()}
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(direction="maximize")
     study.add_trials(
@@ -75,8 +69,8 @@ def test_it_equals_optunas_with_ties_categories_conditions_and_copies():
         share = (weights * best).sum(axis=1) / num
         for replicate in range(2):
             expected = optunas(configs, scores, weights[replicate], quantile)
-            for searched, _ in CASES:
-                column = [config.get(searched.name) for config in configs]
+            for name, (searched, _) in CASES.items():
+                column = [config.get(name) for config in configs]
                 found = variance_shares(
                     searched.cells(searched.positions(column)),
                     searched.num_steps,
@@ -86,7 +80,7 @@ def test_it_equals_optunas_with_ties_categories_conditions_and_copies():
                 )
                 in_optunas_unit = found * share * (1 - share)
                 assert in_optunas_unit[replicate] == pytest.approx(
-                    expected.get(searched.name, 0), rel=1e-9, abs=1e-12
+                    expected.get(name, 0), rel=1e-9, abs=1e-12
                 )
 
 
