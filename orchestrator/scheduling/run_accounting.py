@@ -37,7 +37,7 @@ from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added
 from podium.orchestrator.study.blocks import trials_per_search
 from podium.orchestrator.study.study import BudgetSettings, Study
-from podium.orchestrator.trials.provenance import current_versions
+from podium.orchestrator.trials.provenance import version
 
 _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
@@ -235,7 +235,7 @@ class RunAccount:
             started_at=self._started_at,
             host=platform.node(),
             pid=os.getpid(),
-            podium_version=current_versions().podium_version,
+            podium_version=version("podium"),
             seconds=self._seconds(),
             end=end,
             budget=asdict(self.budget),

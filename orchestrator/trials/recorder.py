@@ -15,7 +15,6 @@ from podium.orchestrator.results.trial_files.commit_trials import (
 )
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.trials.history import TrialHistory
-from podium.orchestrator.trials.provenance import Versions
 from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.worker_messages import Ended
 from podium.trainables.settings.training_settings import HyperparameterValue
@@ -32,7 +31,7 @@ class TrialRecorder:
         study: the resolved study.
         paths: its results folder.
         schema: schema of its trial files.
-        versions: versions that rows hold.
+        versions: columns of versions that rows hold.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class TrialRecorder:
         study: Study,
         paths: StudyPaths,
         schema: pa.Schema,
-        versions: Versions,
+        versions: Mapping[str, str | None],
     ) -> None:
         self._study = study
         self._paths = paths
@@ -64,7 +63,7 @@ class TrialRecorder:
             **_end_columns(ended),
             **self._score_columns(spec, history),
             **_cost_columns(history, ended, attempt),
-            **self._versions.columns(),
+            **self._versions,
         }
         commit_trial(self._paths, self._schema, row)
 

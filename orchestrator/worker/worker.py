@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
@@ -13,6 +12,7 @@ from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
+from podium.orchestrator.trials.provenance import version
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended, Message
 from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
@@ -155,7 +155,7 @@ def _origin(job: TrialJob) -> dict[str, str | int]:
     """Where an artifact is from; no times or machines, so that a rerun leaves the same bytes."""
     return {
         "trial_id": job.trial_id,
-        "podium_version": metadata.version("podium"),
-        "torch_version": metadata.version("torch"),
+        "podium_version": version("podium"),
+        "torch_version": version("torch"),
         "numerics_version": NUMERICS_VERSION,
     }

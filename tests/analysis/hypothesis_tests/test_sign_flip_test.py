@@ -8,6 +8,7 @@ import pytest
 
 from podium.analysis.hypothesis_tests.sign_flip_power import sign_flip_power
 from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units, sign_flip_test
+from tests.soak import soak
 
 
 def squared(gaps):
@@ -55,7 +56,7 @@ def test_p_is_the_share_of_flips_that_reach_as_far(seed):
     assert sign_flip_test(gaps * 0.1)[0] == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(6), *soak(*range(6, 30))])
 def test_an_interval_ends_where_p_crosses_the_level(seed):
     generator = np.random.default_rng(seed)
     gaps = generator.integers(-30, 60, size=(6, 3))
