@@ -195,26 +195,22 @@ def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str
     ``unit`` is ``place`` where ranges differ between blocks: numbers are then positions, 0 at the
     lower end of the range and 1 at the upper one.
     """
-    return [
-        {
-            "loss": loss,
-            "hyperparameter": region.hyperparameter,
-            "tried_low": None if region.searched.is_choice else region.searched.low,
-            "tried_high": None if region.searched.is_choice else region.searched.high,
-            "tried_values": list(region.searched.values) or None,
-            "scale": _scale(region),
-            "unit": "place" if region.is_relative else "value",
-            **_numbers(region),
-        }
-        for loss, found in regions.items()
-        for region in found
-    ]
+    return [_record(loss, region) for loss, found in regions.items() for region in found]
 
 
-def _numbers(region: BestRegion) -> dict[str, Any]:
-    found = asdict(region.best) if region.best else {}
+def _record(loss: str, region: BestRegion) -> dict[str, Any]:
+    searched = region.searched
+    is_choice, scale = searched.is_choice, "log" if searched.log else "linear"
     return {
-        **{name: found.get(name) for name in _OF_BEST},
+        "loss": loss,
+        "hyperparameter": region.hyperparameter,
+        "tried_low": None if is_choice else searched.low,
+        "tried_high": None if is_choice else searched.high,
+        "tried_values": list(searched.values) or None,
+        "scale": "choice" if is_choice else scale,
+        "unit": "place" if region.is_relative else "value",
+        **dict.fromkeys(_OF_BEST),
+        **(asdict(region.best) if region.best else {}),
         "num_best": region.num_best,
         "num_winners": region.num_winners,
         "num_at_low": region.at_low.num,
@@ -222,9 +218,3 @@ def _numbers(region: BestRegion) -> dict[str, Any]:
         "warns_low": region.at_low.warns,
         "warns_high": region.at_high.warns,
     }
-
-
-def _scale(region: BestRegion) -> str:
-    if region.searched.is_choice:
-        return "choice"
-    return "log" if region.searched.log else "linear"

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from podium.analysis.protocols.protocol_study import ProtocolStudy
-from podium.analysis.protocols.read_protocols import protocol_study
+from podium.analysis.protocols.protocol_study import ProtocolStudy, protocol_study
 from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.class_intervals import class_intervals

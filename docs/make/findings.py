@@ -23,7 +23,7 @@ from podium.analysis.protocols.protocol_tables import (
     pair_table,
     pick_table,
 )
-from podium.analysis.protocols.read_protocols import read_protocols
+from podium.analysis.protocols.protocol_study import read_protocols
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.report.report import study_page
 from podium.orchestrator.results.trial_files.reader import Reader

@@ -12,7 +12,7 @@ from podium.analysis.hyperparameters.findings_text import (
 )
 from podium.analysis.hyperparameters.importance_table import search_importance_table
 from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from podium.analysis.protocols.read_protocols import read_protocols
+from podium.analysis.protocols.protocol_study import read_protocols
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.protocols.statistics_record import protocol_record, protocol_rows
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from podium.analysis.protocols.read_protocols import protocol_study
+from podium.analysis.protocols.protocol_study import protocol_study
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.protocol_runs import class_hits_of, complete_trials
 from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA, HIT_SCHEMA, SCORE_SCHEMA, TRIAL_SCHEMA
