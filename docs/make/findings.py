@@ -14,7 +14,7 @@ from docs.make.markdown import table
 from docs.make.photograph import photograph_plot
 from podium.analysis.page.tables import Table
 from podium.analysis.protocols.findings_text import protocol_sentences
-from podium.analysis.protocols.protocol_study import ProtocolStudy
+from podium.analysis.protocols.protocol_study import ProtocolStudy, read_protocols
 from podium.analysis.protocols.protocol_tables import (
     agreement_table,
     cost_table,
@@ -23,7 +23,6 @@ from podium.analysis.protocols.protocol_tables import (
     pair_table,
     pick_table,
 )
-from podium.analysis.protocols.protocol_study import read_protocols
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.report.report import study_page
 from podium.orchestrator.results.trial_files.reader import Reader
