@@ -24,9 +24,8 @@ losses:                          # podium losses lists them, podium losses NAME 
   # - loss: proxy_anchor
   #   space: {{alpha: {{low: 4, high: 100, log: true}}, margin: [0.05, 0.1, 0.2]}}
   #   values: {{margin: 0.2}}        # what holds where the search says nothing, and in its trial 0
-  #   try_first: [{{alpha: 16}}]     # configs that are tried next; see docs/reference/samplers.md
   # Together, or from elsewhere:
-  # - sum: {{multi_similarity: 1, softmax: 0.1}}       # weighted; or multi_similarity+softmax
+  # - multi_similarity+softmax                     # a sum; values: {{softmax.weight: 0.1}}
   # - memory:contrastive                             # with a cross-batch memory
   # - softmax>multi_similarity                       # softmax alone for the first epochs
   # - loss: pytorch_metric_learning.losses:CircleLoss

@@ -53,8 +53,7 @@ take one of another library.
 
 | in a study file | means |
 |---|---|
-| `multi_similarity+softmax` | a sum; every term has a `weight` (default 1), all but the first one's are searched |
-| `sum: {multi_similarity: 1, softmax: 0.1}` | the same, with the weights it starts from |
+| `multi_similarity+softmax` | a sum; every term has a `weight` (default 1), all but the first one's are searched; `values: {softmax.weight: 0.1}` is the weight it starts from |
 | `memory:contrastive` | a cross-batch memory (Wang et al. 2020): anchors meet the last `memory_size` samples too |
 | `softmax>multi_similarity` | `softmax` alone for `pretraining_epochs`, then the rest |
 | `package.module:Class` | a loss of another library: any module called as `loss(embeddings, labels)` |

@@ -107,15 +107,11 @@ def default_config(study: Study, block: Block, loss: str) -> dict[str, Hyperpara
 
 
 def first_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
-    """The default, then configs of ``try_first``, then of the warm start, each once."""
+    """The default, then configs of the warm start, each once."""
     values = unsearched_values(study, block, loss)
     conditions = facts_of(loss).conditions
-    points = (
-        *study.loss(loss).try_first,
-        *study.warm_starts.get(warm_start_key(block.label, loss), ()),
-    )
     known = [default_config(study, block, loss)]
-    for point in points:
+    for point in study.warm_starts.get(warm_start_key(block.label, loss), ()):
         config = existing({**values, **point}, conditions)
         if config not in known:
             known.append(config)

@@ -40,7 +40,6 @@ from podium.trainables.settings.training_settings import TRAINING_TYPES
 from podium.trainables.settings.trial_settings import ProtocolSettings
 
 SEARCHED = "searched_hyperparameters"
-TRY_FIRST = "try_first"
 WARM_START = "warm_start"
 
 # Name -> trait of a loss, and the values shown if it has it or not.
@@ -56,7 +55,6 @@ LOSS_PROPERTIES: Mapping[str, tuple[str, str, str]] = {
 
 DECLARABLE = (
     *TRAINING_TYPES,
-    TRY_FIRST,
     WARM_START,
     "first_config",
     SEARCHED,
@@ -206,13 +204,12 @@ def _splits_of(protocol: ProtocolSettings) -> str:
 
 
 def _loss_disparities(study: Study, block: Block) -> Iterator[Disparity]:
-    """What searches are given, where they begin and how much they cover, and `LOSS_PROPERTIES`.
+    """Where searches begin and how much they cover, and `LOSS_PROPERTIES`.
 
     Searched hyperparameters include those of training. How many configs a search can try is
     mostly its whole budget.
     """
     losses = study.loss_names
-    yield _given({loss.name: len(loss.try_first) for loss in study.losses}, TRY_FIRST)
     first = [(loss, _first_config(study, block, loss)) for loss in losses]
     yield Disparity(name="first_config", area="search", sides=_group_by_value(first))
     sizes = sorted(((loss, num_searched(study, loss)) for loss in losses), key=lambda it: it[1])
@@ -237,10 +234,19 @@ def _traits(loss: str) -> Set[str]:
 
 
 def _warm_start_disparity(study: Study, block: str) -> Disparity:
-    """How many configs earlier results gave the search of each loss in a block, by its label."""
+    """How many configs earlier results gave the search of each loss in a block, by its label.
+
+    Undeclared if some losses got no config; only noted if some got more than others.
+    """
     keys = {loss: warm_start_key(block, loss) for loss in study.loss_names}
     counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
-    return _given(counts, WARM_START)
+    found = [
+        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
+    ]
+    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
+    return Disparity(
+        name=WARM_START, area="search", sides=_group_by_value(found), standing=standing
+    )
 
 
 def num_tried_configs(study: Study, block: Block, loss: str) -> int:
@@ -253,15 +259,6 @@ def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     count = max_configs if study.search.sampler == "coordinate" else num_configs
     found = count(task, task.trials)
     return task.trials if found is None else min(task.trials, found)
-
-
-def _given(counts: Mapping[str, int], name: str) -> Disparity:
-    """Undeclared if some losses got no config; only noted if some got more than others."""
-    found = [
-        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
-    ]
-    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
-    return Disparity(name=name, area="search", sides=_group_by_value(found), standing=standing)
 
 
 def _first_config(study: Study, block: Block, loss: str) -> str:

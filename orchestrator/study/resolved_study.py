@@ -16,7 +16,7 @@ from podium.search_spaces.parameters import Choice, Int, Real, Space
 from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 # Loss -> what the study file states for it; in the snapshot these follow the image sizes.
-_OF_LOSSES = ("spaces", "values", "try_first")
+_OF_LOSSES = ("spaces", "values")
 _KEYS = tuple(
     key
     for field in fields(Study)
@@ -37,7 +37,6 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "losses": study.loss_names,
         "spaces": {it.name: space_dict(it.space) for it in study.losses if it.space is not None},
         "values": {it.name: it.values for it in study.losses if it.values},
-        "try_first": {it.name: it.try_first for it in study.losses if it.try_first},
         "training": {"recipe": study.training.recipe, **study.training.overrides},
     }
     keys = (key for key in _KEYS if key != "code" or study.code)
@@ -99,7 +98,6 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
             "name": name,
             "space": _space(values["spaces"][name]) if name in values["spaces"] else None,
             "values": values["values"].get(name, {}),
-            "try_first": values["try_first"].get(name, ()),
         }
         for name in values["losses"]
     ]

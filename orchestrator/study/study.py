@@ -161,15 +161,12 @@ class StudyLoss:
             names joins either.
         values: hyperparameters; searches start from them, and use them for what they do not
             search.
-        try_first: configs to try after the default, before the sampler draws any; hyperparameters
-            they leave out have their ``values``.
     """
 
     name: str
     _: KW_ONLY
     space: Space | None = None
     values: Mapping[str, HyperparameterValue] = field(default_factory=dict)
-    try_first: tuple[Mapping[str, HyperparameterValue], ...] = ()
 
     @property
     def own_parameters(self) -> Mapping[str, Real | Int | Choice]:
@@ -283,8 +280,8 @@ class Study:
             ``record_all`` by all metrics. No search reads these scores: they serve to study
             protocols and to compare configs with published ones.
         warm_starts: configs by block and loss (`orchestrator.study.configs.warm_start_key`) that
-            were found in ``search.warm_start`` when the study first started: tried after
-            ``try_first``. From then on nothing is read there.
+            were found in ``search.warm_start`` when the study first started: tried after the
+            default. From then on nothing is read there.
         code: import path -> fingerprint of each loss and backbone that is named so, as it was
             when the study first used it (`orchestrator.study.foreign_code`).
         declared_differences: name of what differs between the losses -> why

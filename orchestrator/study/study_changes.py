@@ -26,7 +26,7 @@ _FREE = (
     "tournament.test",  # reported beside the verdict
 )
 # What they hold for a loss is one value: its keys are names of hyperparameters.
-_OF_LOSSES = ("spaces.", "try_first.", "values.", "warm_starts.")
+_OF_LOSSES = ("spaces.", "values.", "warm_starts.")
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
 _GROWING_LISTS = ("embedding_dims", "final.train_on", "image_sizes", "losses")
 
@@ -140,7 +140,7 @@ def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
         return old is None  # of losses and blocks that are new
     if key.startswith("tournament.groups.") and old is not None and new is not None:
         return set(old) <= set(new) and not (set(new) - set(old)) & known_names
-    return section in ("spaces", "try_first", "values") and loss not in known_names
+    return section in ("spaces", "values") and loss not in known_names
 
 
 def _backbone_anywhere(backbone: Mapping[str, Any]) -> dict[str, Any]:

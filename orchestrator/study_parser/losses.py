@@ -26,7 +26,6 @@ from podium.trainables.settings.legal_ranges import (
     Parameter,
     Whole,
 )
-from podium.trainables.settings.loss_expression import parse_loss
 
 _EXAMPLE = "{loss: triplet, values: {margin: 0.2}}"
 
@@ -34,10 +33,8 @@ _EXAMPLE = "{loss: triplet, values: {margin: 0.2}}"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Keys:
     loss: Text | None = None
-    sum: Mapping[str, Any] | None = None
     values: Any = field(default_factory=dict)
     space: Any = None
-    try_first: Any = None
 
 
 def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
@@ -63,37 +60,21 @@ def _read_loss(
         problems.add(path, rule, got=item)
         return None
     keys = read_keys(_Keys, item, path, problems)
-    if ("loss" in item) == ("sum" in item):
-        rule = f"{label(path)} must have a loss or a sum, such as {_EXAMPLE}"
+    if "loss" not in item:
+        rule = f"{label(path)} must have a loss, such as {_EXAMPLE}"
         problems.add(path, rule, choices=_Keys.__dataclass_fields__)
         return None
-    terms, key_path = keys.sum or {}, (*path, "loss" if "loss" in item else "sum")
-    if "sum" in item and not problems.concern(key_path):
-        _check_terms(terms, key_path, problems)
-    if problems.concern(key_path):
+    key_path = (*path, "loss")
+    if keys.loss is None or problems.concern(key_path):
         return None
-    facts = _facts(keys.loss or "+".join(terms), key_path, files, problems)
+    facts = _facts(keys.loss, key_path, files, problems)
     if facts is None:
         return None
-    legal = facts.legal_parameters
-    weights = _weights(terms, key_path, facts, problems)
-    values = read_values(keys.values, legal, (*path, "values"), problems)
-    for twice in weights.keys() & values.keys():
-        value_path = (*path, "values", twice)
-        rule = f"{label(value_path)} is given under sum already"
-        problems.add(value_path, rule, got=weights[twice])
-    try_first = (
-        ()
-        if "try_first" not in item
-        else tuple(
-            _read_config(config, config_path, facts, problems)
-            for config_path, config in read_items(keys.try_first, (*path, "try_first"), problems)
-        )
-    )
+    values = read_values(keys.values, facts.legal_parameters, (*path, "values"), problems)
     space = None
     if "space" in item:
         space = _read_own_space(keys.space, (*path, "space"), facts, problems)
-    return StudyLoss(facts.name, space=space, values=weights | values, try_first=try_first)
+    return StudyLoss(facts.name, space=space, values=values)
 
 
 def _facts(
@@ -114,14 +95,6 @@ def _facts(
         return None
 
 
-def _read_config(
-    config: object, path: Path, facts: LossFacts, problems: Problems
-) -> dict[str, Value]:
-    if config == {}:
-        problems.add(path, f"{label(path)} must have at least one hyperparameter")
-    return read_values(config, facts.legal_parameters, path, problems)
-
-
 def _read_own_space(
     given: object, path: Path, facts: LossFacts, problems: Problems
 ) -> Space | None:
@@ -131,40 +104,6 @@ def _read_own_space(
         rule = f"{label(path)} must be one of the choices"
         problems.add(path, rule, got=given, choices=facts.spaces)
     return facts.spaces.get(given)
-
-
-def _check_terms(terms: Mapping[str, Any], path: Path, problems: Problems) -> None:
-    """Note a sum, ``{multi_similarity: 1, softmax: 0.1}``, that is not of two losses or more."""
-    for name in terms:
-        _check_is_one_loss(name, (*path, name), problems)
-    if len(terms) < 2 and not problems.concern(path):
-        problems.add(path, f"{label(path)} must have at least two losses", got=list(terms))
-
-
-def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
-    try:
-        is_one = parse_loss(name).is_single
-    except TrialInputError as error:
-        problems.add(path, str(error))
-        return
-    if not is_one:
-        rule = (
-            f"a key of {label(path[:-1])} must be one loss; the weights of a sum or a pre-training"
-            " are given under values"
-        )
-        problems.add(path, rule, got=name)
-
-
-def _weights(
-    terms: Mapping[str, Any], path: Path, facts: LossFacts, problems: Problems
-) -> dict[str, Value]:
-    """The weights by the names of their hyperparameters."""
-    names = {term: f"{parse_loss(term).terms[0].prefix}.weight" for term in terms}
-    read = {
-        names[term]: read_value(weight, (*path, term), facts.parameters[names[term]], problems)
-        for term, weight in terms.items()
-    }
-    return {name: value for name, value in read.items() if value is not None}
 
 
 _MAX_STEPS = 100_000  # of one range: a grid goes through all

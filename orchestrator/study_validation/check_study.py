@@ -132,7 +132,6 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (training.check_mode, ("training.mode", "datasets", *_SPACES)),
     (_check_used, (*_SPACES, *(f"training.{rate}" for rate in RATES))),  # spaces lie around rates
     (comparison.check_task, ()),
-    (searches.check_try_first, _SPACES),
     (searches.check_objectives, ("search.sampler", "search.objectives")),
     (searches.check_sharing, ("search.sampler", "search.shared_configs")),
     (searches.check_trials, ("search.sampler", "search.objectives", *_SPACES)),

@@ -8,7 +8,6 @@ from podium.orchestrator.results.records.metric_columns import (
 from podium.orchestrator.results.records.tournament_rules import OF_THREE
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.fairness import (
-    TRY_FIRST,
     WARM_START,
     disparities,
     undeclared,
@@ -91,8 +90,6 @@ def check_fairness(study: Study, problems: Problems) -> None:
 def _cause(study: Study, name: str) -> Path:
     """Path to the first value in the file that causes a difference; else to ``losses``."""
     for index, loss in enumerate(study.losses):
-        if name == TRY_FIRST and loss.try_first:
-            return "losses", index, TRY_FIRST
         if name in loss.values:
             return "losses", index, "values", name
         if name in loss.own_parameters:

@@ -17,10 +17,9 @@ from podium.orchestrator.study.blocks import (
 )
 from podium.orchestrator.study.configs import search_task, space_of
 from podium.orchestrator.study.dataset_facts import dataset_facts
-from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import SECONDS, Search, Study, StudyLoss
-from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.protocols import without_labels
 from podium.orchestrator.study_parser.search import TWO_OBJECTIVES, metric_of
 from podium.orchestrator.study_parser.yaml_tree import Path
@@ -29,7 +28,7 @@ from podium.orchestrator.study_validation.trained_losses import (
     known_datasets,
     trained_losses,
 )
-from podium.search_spaces.parameters import Choice, Value, existing
+from podium.search_spaces.parameters import Choice
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
@@ -100,13 +99,11 @@ def _check_trials(
     if problems.concern(path, "search.warm_start"):
         return
     search = study.search
-    num_first = 1 + len(loss.try_first)
-    if search.warm_start is not None:
-        num_first += search.warm_start.top
+    num_first = 1 if search.warm_start is None else 1 + search.warm_start.top
     if search.trials < num_first:
         rule = (
-            f"search.trials must be at least {num_first} for {loss.name}: its default and the "
-            "configs of try_first and warm_start come first"
+            f"search.trials must be at least {num_first}: the default and the configs of "
+            "warm_start come first"
         )
         problems.add(path, rule, got=search.trials)
     elif search.sampler in _COUNTED:
@@ -131,40 +128,6 @@ def _check_ranges(study: Study, index: int, problems: Problems) -> None:
     if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
         rule = f"cma-es needs a range to search, and {loss} has lists of values only"
         problems.add(("losses", index), rule)
-
-
-def check_try_first(study: Study, problems: Problems) -> None:
-    """Note hyperparameters that are not searched or do not exist, and configs given twice."""
-    items = trained_losses(study, problems)
-    for index, loss in enumerate(study.losses):
-        conditions = facts_of(loss.name).conditions
-        of_loss = [item.values for item in items if item.loss == loss.name]
-        if not of_loss:  # there are no data sets, which is reported elsewhere
-            return
-        # Training settings may make a config the default of some blocks only: not tried there.
-        known = {"the default": [existing(values, conditions) for values in of_loss]}
-        for number, given in enumerate(loss.try_first):
-            path: Path = ("losses", index, "try_first", number)
-            _check_names(study, loss.name, given, path, problems)
-            configs = [existing({**values, **given}, conditions) for values in of_loss]
-            for name in given:
-                if all(name not in config for config in configs):
-                    rule = f"{label((*path, name))} exists only while {conditions[name]}"
-                    problems.add((*path, name), rule)
-            same = [what for what, others in known.items() if others == configs]
-            if same:
-                problems.add(path, f"{label(path)} is the same config as {same[0]}")
-            known[label(path)] = configs
-
-
-def _check_names(
-    study: Study, loss: str, given: Mapping[str, Value], path: Path, problems: Problems
-) -> None:
-    searched = space_of(study, loss).parameters
-    for name in given:
-        if name not in searched:
-            rule = f"{label((*path, name))} is not searched: give it under values"
-            problems.add((*path, name), rule, choices=searched)
 
 
 def check_budget(study: Study, problems: Problems) -> None:

@@ -35,10 +35,7 @@ SPACES = {
     "one that depends on another": (
         "{loss: soft_triple, space: {centres: [1, 2, 3], tau: [0.1, 0.2]}}"
     ),
-    "two, and known ones": (
-        "{loss: multi_similarity, space: {alpha: [1, 2], beta: [40, 50]}, "
-        "try_first: [{alpha: 1}, {alpha: 4, beta: 60}]}"
-    ),
+    "two": ("{loss: multi_similarity, space: {alpha: [1, 2], beta: [40, 50]}}"),
     "a range": "{loss: contrastive, space: {margin: {low: 0.1, high: 0.5}}}",
 }
 
@@ -76,30 +73,6 @@ def test_a_first_config_that_is_not_published_is_reported(tmp_path, first, more,
     one, other = item.sides
     assert one.value.startswith(value)
     assert (other.value, other.competitors) == ("published defaults", ("fast_ap",))
-    assert item.standing == "noted"
-
-
-POINTS = "[{margin: 0.3}, {margin: 0.4}]"
-
-
-def tried(points):
-    return f"{{loss: contrastive, try_first: {points}}}"
-
-
-def test_configs_that_one_loss_alone_tries_first_are_a_difference(tmp_path):
-    study = study_of_losses(
-        tmp_path, tried(POINTS), more="declared_differences: {try_first: known}"
-    )
-    item = differences(study)["try_first"]
-    assert sides(item) == {"2 configs": ("contrastive",), "0 configs": ("lifted_structure",)}
-    assert (item.area, item.standing, item.reason) == ("search", "declared", "known")
-
-
-def test_configs_that_every_loss_tries_first_are_not_but_their_number_is_reported(tmp_path):
-    second = "{loss: lifted_structure, try_first: [{margin: 0.3}]}"
-    assert fairness(study_of_losses(tmp_path, tried("[{margin: 0.3}]"), second)).disparities == ()
-    item = differences(study_of_losses(tmp_path, tried(POINTS), second))["try_first"]
-    assert sides(item) == {"2 configs": ("contrastive",), "1 config": ("lifted_structure",)}
     assert item.standing == "noted"
 
 

@@ -58,13 +58,13 @@ def with_files(folder, *names):
 def test_a_loss_in_a_file_is_found_from_the_study_file(tmp_path):
     text = (
         f"{HEAD}[./mine.py:Mine, {{loss: l/other.py:Mine, space: {{margin: [0.1, 0.2]}}}},"
-        " {sum: {l/other.py:Mine: 2, contrastive: 1}}]"
+        " {loss: l/other.py:Mine+contrastive, values: {Mine.weight: 2}}]"
     )
     study = load(with_files(tmp_path, "mine.py", "l/other.py"), text)
     names = ("mine.py:Mine", "other.py:Mine", "other.py:Mine+contrastive")
     assert study.loss_names == names
     assert study.losses[1].space.parameters.keys() == {"margin"}
-    assert study.losses[2].values == {"Mine.weight": 2.0, "contrastive.weight": 1.0}
+    assert study.losses[2].values == {"Mine.weight": 2.0}
 
 
 def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):

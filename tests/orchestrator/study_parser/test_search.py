@@ -1,4 +1,4 @@
-"""What a study file says of samplers, objectives and configs to try first."""
+"""What a study file says of samplers, objectives and warm starts."""
 
 import pytest
 import yaml
@@ -19,7 +19,7 @@ REFUSED = """
 {sampler: nsga-ii, order: deterministic} -> search.order must be asynchronous if seconds are .*
 {sampler: cma-es, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "cma-es"
 {sampler: grid, trials: 4} -> search.sampler grid needs lists .* contrastive has a range without
-{trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4 for contrastive: .*
+{trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4: .*
 {population: on} -> search.population must be .*
 {population: 0} -> search.population must be .*
 {population: many} -> search.population must be .*
@@ -28,23 +28,6 @@ REFUSED = """
 {warm_start: {from: 3}} -> search.warm_start.from must be text; got 3
 {warm_start: a} -> search.warm_start must be a mapping; got "a"
 {trials: 1, warm_start: a} -> search.warm_start must be a mapping; got "a"
-"""
-NOT_TO_TRY = """
-{} -> losses[0].try_first must be a list .*; got {}
-[3] -> losses[0].try_first[0] must be a mapping; got 3
-[{}] -> losses[0].try_first[0] must have at least one hyperparameter
-[{alfa: 3}] -> unknown key in losses[0].try_first[0]; got "alfa"; did you mean alpha? .*
-[{alpha: -3}] -> losses[0].try_first[0].alpha must be in .*; got -3
-[{weight_decay: 0.1}] -> .*weight_decay is not searched: give it under values; choices: alpha, .*
-[{alpha: 32}] -> losses[0].try_first[0] is the same config as the default
-[{alpha: 16}, {alpha: 16, margin: 0.1}] -> losses[0].try_first[1] is the same config as .*[0]
-"""
-GIVEN = """study: x
-losses:
-  - loss: proxy_anchor
-    try_first: [{alpha: 16, learning_rate: 2e-3}, {margin: 0.2}]
-  - contrastive
-declared_differences: {try_first: known from a sweep by hand}
 """
 STEPS = """study: x
 losses:
@@ -142,32 +125,9 @@ def test_cma_es_needs_a_number_to_search(tmp_path):
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 
-def test_configs_to_try_first_need_no_data_set_to_be_read(tmp_path):
-    (problem,) = problems_of(tmp_path, GIVEN, "datasets=[]")
-    assert problem.startswith("--set datasets: datasets must be a list")
-
-
-def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp_path):
-    study = load(tmp_path, GIVEN)
-    first, second = study.loss("proxy_anchor").try_first
-    assert (first, second) == ({"alpha": 16.0, "learning_rate": 2e-3}, {"margin": 0.2})
-    assert isinstance(first["alpha"], float)
-
-
-@pytest.mark.parametrize(("entry", "message"), cases(NOT_TO_TRY))
-def test_configs_that_cannot_be_tried_are_refused_with_their_place(tmp_path, entry, message):
-    text = f"study: x\nlosses:\n  - {{loss: proxy_anchor, try_first: {entry}}}\n"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
-
-
-def test_configs_to_try_first_must_fit_the_budget(tmp_path):
-    (message,) = problems_of(tmp_path, GIVEN + "search: {trials: 2}\n")
-    assert "search.trials must be at least 3 for proxy_anchor" in message
-
-
 @pytest.fixture
 def study(tmp_path):
-    return load(tmp_path, GIVEN + "search: {sampler: nsga-ii, warm_start: {from: a, top: 2}}\n")
+    return load(tmp_path, HEAD + "search: {warm_start: {from: a, top: 2}}\n")
 
 
 def test_a_warm_start_is_a_folder_from_anywhere(study, tmp_path, monkeypatch):
@@ -179,7 +139,7 @@ def test_a_warm_start_is_a_folder_from_anywhere(study, tmp_path, monkeypatch):
 
 def test_all_of_it_comes_back_from_the_results_folder(study):
     values = yaml.safe_load(yaml.safe_dump(resolved_dict(study)))
-    values["warm_starts"] = {"a/b/32 contrastive": [{"margin": 0.3}], "a/b/32 proxy_anchor": []}
+    values["warm_starts"] = {"a/b/32 contrastive": [{"margin": 0.3}]}
     back = study_from_resolved(values)
     assert back.losses == study.losses
     assert back.search == study.search
@@ -193,22 +153,15 @@ def changed(study, **values):
     return compare(old, {**old, **values})
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"try_first": {"proxy_anchor": [{"alpha": 17.0}]}},
-        {"warm_starts": {"a/b/32 contrastive": [{"margin": 0.3}]}},
-    ],
-)
-def test_what_is_tried_first_cannot_change_once_it_was(study, values):
-    assert not changed(study, **values).is_compatible
+def test_a_warm_start_cannot_change_once_it_was(study):
+    found = {"a/b/32 contrastive": [{"margin": 0.3}]}
+    assert not changed(study, warm_starts=found).is_compatible
 
 
-def test_losses_that_join_bring_what_they_try_first(study):
+def test_losses_that_join_bring_a_warm_start(study):
     change = changed(
         study,
         losses=[*study.loss_names, "triplet"],
-        try_first={**resolved_dict(study)["try_first"], "triplet": [{"margin": 0.3}]},
         warm_starts={"a/b/32 contrastive": [], "a/b/32 triplet": [{"margin": 0.1}]},
     )
     assert change.is_compatible

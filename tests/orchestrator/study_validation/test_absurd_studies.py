@@ -87,8 +87,6 @@ OTHERS = {
     "training.recipe": [],
     "keep.models": [],
     "declared_differences.epochs": [],
-    "losses.0.try_first": [],
-    "losses.0.sum": [],
     "losses.0.space": [],
     "losses.0.space.margin": [],
     "losses.0.values": [],

@@ -20,14 +20,6 @@ contrastive, space: {{proxy_learning_rate: [0.1, 0.2]}} -> space.proxy_learning_
 soft_triple, values: {{centres: 1}}, space: {{tau: [0.1, 0.2]}} -> space.tau {NO_CENTRES}
 soft_triple, values: {{centres: 1, tau: 0.3}}, space: {{margin: [0.1]}} -> values.tau {NO_CENTRES}
 """
-SUMS = """
-{sum: {nca: 2}} -> losses[0].sum must have at least two losses; got ["nca"]
-{sum: {nca: 1, softmax: 1e7}} -> losses[0].sum.softmax must be in [0, 1e+06]; got .*
-{sum: {softmax>nca: 1, softmax: 0.1}} -> a key of losses[0].sum must be one loss; .*
-{sum: {nca+csml: 1, softmax: 0.1}} -> a key of losses[0].sum must be one loss; .*; got "nca+csml"
-{sum: {nca: 1, '': 0.1}} -> a loss is a name, .*; got '' in ''
-{sum: {nca: 2, softmax: 1}, values: {nca.weight: 3}} -> .*nca.weight is given under sum already; .*
-"""
 NEVER_TRAINED = """
 memory:contrastive -> 1 -> memory_start_epoch must be at most 1, .*; got 2
 softmax>contrastive -> 1 -> pretraining_epochs must be at most 0, .*; got 1
@@ -82,11 +74,6 @@ def test_what_some_trial_uses_is_accepted(tmp_path, loss):
 def test_a_part_of_a_loss_that_would_never_train_is_refused(tmp_path, loss, epochs, problem):
     text = f"{HEAD}[{loss}]\ntraining: {{epochs: {epochs}}}"
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
-
-
-@pytest.mark.parametrize(("loss", "problem"), cases(SUMS))
-def test_the_weights_of_a_sum_are_given_once_each_to_one_loss(tmp_path, loss, problem):
-    assert_matches(problems_of(tmp_path, f"{HEAD}[{loss}]"), [f"s.yaml:2: {problem}"])
 
 
 @pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor+contrastive", "memory:contrastive"])

@@ -40,16 +40,6 @@ def test_a_difference_made_by_a_space_is_placed_at_its_range(tmp_path):
     assert problem.startswith("s.yaml:6: the losses differ in learning_rate (0.001 for contrast")
 
 
-def test_what_one_loss_alone_tries_first_is_placed_there(tmp_path):
-    text = UNEQUAL.replace("values: {learning_rate: 0.01}", "try_first: [{margin: 0.3}]")
-    (problem,) = problems_of(tmp_path, text)
-    assert problem.startswith(
-        "s.yaml:5: the losses differ in try_first (0 configs for contrastive and margin; 1 config "
-        "for triplet): "
-    )
-    assert problem.endswith('declared_differences: {try_first: "..."}')
-
-
 def test_a_warm_start_may_be_declared_before_it_is_known_who_gets_one(tmp_path):
     line = "declared_differences: {warm_start: margin is new}\n"
     text = "study: x\nlosses: [contrastive, margin]\n" + line

@@ -35,7 +35,7 @@ def test_data_sets_losses_and_batches_have_one_task(tmp_path, losses, datasets, 
 
 
 def test_a_sum_may_hold_a_loss_on_classes_and_one_on_label_distances(tmp_path):
-    text = CONTINUOUS.replace("[log_ratio]", "[{sum: {log_ratio: 1, contrastive: 0.1}}]")
+    text = CONTINUOUS.replace("[log_ratio]", "[log_ratio+contrastive]")
     assert load(tmp_path, text).loss_names == ("log_ratio+contrastive",)
 
 
