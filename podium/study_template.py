@@ -36,9 +36,8 @@ losses:                          # podium losses lists them, podium losses NAME 
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  # Or random, qmc, grid, coordinate, cma-es, gp, nsga-ii.
+  # Or random, qmc, grid, coordinate, cma-es, gp.
   sampler: tpe
-  objectives: [recall]           # nsga-ii: [recall, seconds]
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or psomas2020, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs

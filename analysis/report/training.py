@@ -1,7 +1,6 @@
 """Learning curves of the tuned losses, and search histories, a block at a time."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -9,8 +8,7 @@ from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.lines import Dots, Line, lines_plot, thinned
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
-from podium.analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
-from podium.analysis.page.html_page import Heading, Illustration, Part, Section
+from podium.analysis.page.html_page import Illustration, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.shown_blocks import points_of_line, ranked_losses
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
@@ -107,12 +105,10 @@ def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: st
 
 
 def search_history(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section: search histories, and Pareto fronts where time is an objective."""
-    fronts = _pareto_fronts(results, series)
-    parts: list[Part] = [it for it in (_history(results, series),) if it]
-    if fronts:
-        parts += (Heading(text="Pareto front of score and training time"), fronts)
-    return Section(name="searches", title="Search history", parts=tuple(parts))
+    """The section: how the best score of each search rose."""
+    history = _history(results, series)
+    parts = () if history is None else (history,)
+    return Section(name="searches", title="Search history", parts=parts)
 
 
 def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
@@ -237,35 +233,3 @@ def _best(part: pl.DataFrame) -> pl.DataFrame:
     """The complete trials, best first; ties go to the earlier trial, as in the search itself."""
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
     return complete.sort("objective", descending=True, maintain_order=True)
-
-
-def _pareto_fronts(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
-    if not has_time_objective(results.study):
-        return None
-    trials = with_pareto_fronts(results.search_trials).filter("on_front")
-    if trials.is_empty():
-        return None
-    return table(
-        trials.sort("search", "training_seconds", "index"),
-        (
-            Column.text("Search", "search"),
-            Column.named("Loss", "loss", series),
-            Column.number("Trial", "index", 0),
-            Column.share("Validation, %", "objective"),
-            Column.number("Training, s", "training_seconds", 1),
-            Column.text("Config", _config),
-        ),
-        name="search-fronts",
-        caption="The Pareto front of each search: complete trials that no other one of their"
-        " search beats"
-        " in score without taking longer. The winner, which the final stage retrains, is the one"
-        " with the best score.",
-    )
-
-
-def _config(trial: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name.removeprefix('hp.')} {f'{it:.4g}' if isinstance(it, float) else it}"
-        for name, it in trial.items()
-        if name.startswith("hp.") and it is not None
-    )

@@ -20,7 +20,6 @@ import polars as pl
 from optuna.distributions import BaseDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from optuna.study import StudyDirection
 
 from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.metric_columns import metric_label
@@ -114,10 +113,7 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> int:
         space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
         ranges = {name: distribution_of(it) for name, it in space.parameters.items()}
         new = rows.filter(pl.col("search") == search.id, ~pl.col("trial_id").is_in(known))
-        made.add_trials(
-            _trial(row, ranges, has_seconds=study.search.wants_seconds)
-            for row in new.iter_rows(named=True)
-        )
+        made.add_trials(_trial(row, ranges) for row in new.iter_rows(named=True))
         num_new += new.height
     for search_id in set(rows["search"]) - {search.id for search in planned}:
         raise PodiumError(f"study.json has no search {search_id}, but there are trials")
@@ -131,13 +127,10 @@ def _study_of(
     name = f"{study.name}/{search.id}"
     if name in names:
         return optuna.load_study(study_name=name, storage=storage)
-    goals = {f"validation {metric}": StudyDirection.MAXIMIZE}
-    if study.search.wants_seconds:
-        goals["training seconds"] = StudyDirection.MINIMIZE
-    made = optuna.create_study(storage=storage, study_name=name, directions=[*goals.values()])
+    made = optuna.create_study(storage=storage, study_name=name, direction="maximize")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        made.set_metric_names([*goals])
+        made.set_metric_names([f"validation {metric}"])
     attributes = {
         "loss": search.loss,
         "block": search.block.label,
@@ -179,7 +172,7 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
 
 
 def _trial(
-    row: Mapping[str, Any], ranges: Mapping[str, BaseDistribution], *, has_seconds: bool
+    row: Mapping[str, Any], ranges: Mapping[str, BaseDistribution]
 ) -> optuna.trial.FrozenTrial:
     """A row as a trial of Optuna, with the values that a search reports to its sampler."""
     config = {
@@ -192,12 +185,9 @@ def _trial(
     }
     others = {name: value for name, value in config.items() if name not in own}
     attributes = {**{name: row[name] for name in _ATTRIBUTES}, "not_in_space": others or None}
-    # Of trials with two objectives Optuna knows none that is pruned.
-    is_judged = row["state"] == "COMPLETE" or (row["state"] == "PRUNED" and not has_seconds)
-    values = [row["objective"], *([row["training_seconds"]] if has_seconds else [])]
     trial = optuna.trial.create_trial(
         state=OPTUNA_STATES[row["state"]],
-        values=values if is_judged and row["objective"] is not None else None,
+        value=row["objective"] if row["state"] in ("COMPLETE", "PRUNED") else None,
         params={
             name: it.to_external_repr(it.to_internal_repr(config[name]))
             for name, it in own.items()

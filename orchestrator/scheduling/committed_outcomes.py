@@ -30,12 +30,9 @@ def search_outcomes(
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
-    columns = (
-        *("search", "trial_id", "state", "objective", "epoch_selected", "training_seconds"),
-        "scores",
-    )
+    columns = ("search", "trial_id", "state", "objective", "epoch_selected", "scores")
     for row in rows.select(columns).iter_rows():
-        search, trial_id, state, score, selected, seconds, curve = row
+        search, trial_id, state, score, selected, curve = row
         path: tuple[tuple[int, float], ...] = ()
         if curve is not None:
             scores = [
@@ -50,7 +47,6 @@ def search_outcomes(
             objective=score if state == "COMPLETE" else None,
             path=path,
             selected_epoch=selected,
-            seconds=seconds,
         )
         found.setdefault(search, {})[trial_id] = outcome
     return found

@@ -375,8 +375,6 @@ class StudyScheduler:
                 objective=objective,
                 path=history.running_objectives(),
                 selected_epoch=history.selected_epoch,
-                # As it is read from the store again.
-                seconds=history.seconds - history.test_seconds,
             ),
         )
         if spec.stage == "search":

@@ -20,5 +20,5 @@ def make_suggester(name: SamplerName, task: SearchTask) -> Suggester:
             return QmcSuggester(task)
         case "cma-es":
             return CmaEsSuggester(task)
-        case "tpe" | "random" | "gp" | "nsga-ii":
+        case "tpe" | "random" | "gp":
             return OptunaSuggester(task, name)

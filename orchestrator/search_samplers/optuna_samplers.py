@@ -11,15 +11,10 @@ from typing import Literal
 
 from optuna import Study
 from optuna.distributions import BaseDistribution
-from optuna.samplers import BaseSampler, GPSampler, NSGAIISampler, RandomSampler, TPESampler
-from optuna.trial import FrozenTrial, TrialState
+from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
+from optuna.trial import FrozenTrial
 
-OptunaSamplerName = Literal["tpe", "random", "gp", "nsga-ii"]
-
-# Optuna's population, for searches of hundreds of trials. On two-objective bowls of three numbers
-# an eighth of 40 to 200 trials gave the largest hypervolume, a fourth or half of them less.
-_MAX_POPULATION = 50
-_TRIALS_PER_PARENT = 8
+OptunaSamplerName = Literal["tpe", "random", "gp"]
 
 
 def sampler_factory(
@@ -45,11 +40,6 @@ def sampler_factory(
             )
         case "gp":
             return lambda seed: _Gp(conditional, seed=seed, n_startup_trials=num_startup)
-        case "nsga-ii":
-            population = max(4, min(_MAX_POPULATION, trials // _TRIALS_PER_PARENT))
-            return lambda seed: SteadyStateNsga2(
-                conditional, seed=seed, population_size=population
-            )
 
 
 class _Tpe(TPESampler):
@@ -81,43 +71,6 @@ class _Gp(GPSampler):
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         return _without(self._conditional, super().infer_relative_search_space(study, trial))
-
-
-class SteadyStateNsga2(NSGAIISampler):
-    """NSGA-II whose parents are the best of all trials so far (Durillo et al. 2009).
-
-    Generations would depend on which trials finish first; without them every suggestion uses every
-    ended trial, and workers need not wait for each other.
-
-    Args:
-        conditional: hyperparameters that are drawn at random, not inherited.
-        seed: seed of the suggestion.
-        population_size: number of parents; until as many trials are complete, suggestions are
-            random.
-    """
-
-    def __init__(self, conditional: Collection[str], *, seed: int, population_size: int) -> None:
-        super().__init__(seed=seed, population_size=population_size)
-        self._conditional = conditional
-
-    def infer_relative_search_space(
-        self, study: Study, trial: FrozenTrial
-    ) -> dict[str, BaseDistribution]:
-        """The hyperparameters that are inherited."""
-        return _without(self._conditional, super().infer_relative_search_space(study, trial))
-
-    def get_trial_generation(self, study: Study, trial: FrozenTrial) -> int:
-        """0 while suggestions are random, then 1."""
-        assert self.population_size is not None
-        return int(len(self.get_population(study, 0)) >= self.population_size)
-
-    def get_population(self, study: Study, generation: int) -> list[FrozenTrial]:
-        """All complete trials."""
-        return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-
-    def get_parent_population(self, study: Study, generation: int) -> list[FrozenTrial]:
-        """The best front of the complete trials, then the next, as far as there is room."""
-        return self.select_parent(study, generation) if generation else []
 
 
 def _without(

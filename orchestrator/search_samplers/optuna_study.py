@@ -34,7 +34,7 @@ class OptunaSuggester(Suggester):
 
     Args:
         task: what is searched.
-        sampler: name of the sampler; ``nsga-ii`` also minimises seconds of training.
+        sampler: name of the sampler.
     """
 
     def __init__(self, task: SearchTask, sampler: OptunaSamplerName) -> None:
@@ -46,11 +46,7 @@ class OptunaSuggester(Suggester):
         self._make_sampler = sampler_factory(
             sampler, task.trials, conditional, in_batches=task.in_batches
         )
-        self._has_seconds = sampler == "nsga-ii"
-        self._study = optuna.create_study(
-            directions=["maximize", "minimize"] if self._has_seconds else ["maximize"],
-            sampler=RandomSampler(seed=0),
-        )
+        self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
         self._open: dict[int, optuna.Trial] = {}
 
     @property
@@ -105,16 +101,10 @@ class OptunaSuggester(Suggester):
         trial = self._open.pop(index, None)
         if trial is None:  # outside the space
             return
-        if outcome.state != "COMPLETE" or outcome.objective is None:
-            values = None
-        elif self._has_seconds:
-            values = [outcome.objective, outcome.seconds]
-        else:
-            values = [outcome.objective]
-        if not self._has_seconds:  # Optuna takes reports of one objective alone
-            for step, score in outcome.path:
-                trial.report(score, step)
-        self._study.tell(trial, values, state=OPTUNA_STATES[outcome.state])
+        for step, score in outcome.path:
+            trial.report(score, step)
+        value = outcome.objective if outcome.state == "COMPLETE" else None
+        self._study.tell(trial, value, state=OPTUNA_STATES[outcome.state])
 
 
 def contains(distribution: BaseDistribution, value: Value) -> bool:

@@ -10,7 +10,6 @@ SamplerName = Literal[
     "cma-es",
     "gp",
     "qmc",
-    "nsga-ii",
 ]
 
 SAMPLERS: tuple[SamplerName, ...] = get_args(SamplerName)

@@ -47,14 +47,12 @@ class Outcome:
             complete.
         path: (step, score so far) after each epoch: mean over the folds so far of the best
             validation score; steps count epochs from 1 over all folds.
-        seconds: seconds of training and validation.
         selected_epoch: the best epoch, rounded mean over folds; None without validation.
     """
 
     state: TrialState
     objective: float | None = None
     path: tuple[tuple[int, float], ...] = ()
-    seconds: float = 0.0
     selected_epoch: int | None = None
 
 

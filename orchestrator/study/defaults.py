@@ -1,8 +1,10 @@
 """Defaults that depend on data sets and backbones, for studies and for `podium trial train`."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.study import StudyTraining
 from podium.trainables.dataset_interface.load_dataset import has_own_size
 from podium.trainables.errors import TrialInputError
@@ -15,6 +17,7 @@ from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
 )
+from podium.trainables.tasks import objective_of
 
 _OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 
@@ -72,3 +75,11 @@ def has_image_files(dataset: DatasetSettings) -> bool:
         return not has_own_size(dataset)
     except TrialInputError:  # reported where data sets are checked
         return False
+
+
+def metric_of(datasets: Sequence[DatasetSettings]) -> str:
+    """The metric that searches of these data sets maximise."""
+    for dataset in datasets[:1]:
+        with suppress(TrialInputError):  # reported where data sets are checked
+            return objective_of(dataset_facts(dataset).task)
+    return objective_of("classes")

@@ -21,9 +21,6 @@ from podium.trainables.settings.trial_settings import (
 
 T = TypeVar("T")
 
-SECONDS = "seconds"
-"""The objective that is not a score: time of training and validation, to be minimised."""
-
 Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
 Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
@@ -94,8 +91,6 @@ class SearchSettings:
 
     Attributes:
         sampler: what draws configs.
-        objectives: the metric of the data, which selects the winner, and for some samplers
-            `SECONDS`.
         trials: budget of each search.
         space: name of the losses' spaces that are searched.
         tune: training hyperparameters that are searched besides.
@@ -114,7 +109,6 @@ class SearchSettings:
     """
 
     sampler: SamplerName = "tpe"
-    objectives: Several[Text] = ("recall",)
     trials: Trials = 20
     space: Text = "joint"
     tune: Different[Text] = ("learning_rate",)
@@ -127,11 +121,6 @@ class SearchSettings:
     warm_start: WarmStart | None = None
     max_concurrent: Trials | None = None
     population: Annotated[StrictInt, Field(ge=1, le=10_000)] = 1
-
-    @property
-    def wants_seconds(self) -> bool:
-        """Whether seconds of training are an objective."""
-        return SECONDS in self.objectives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

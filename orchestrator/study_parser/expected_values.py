@@ -18,6 +18,7 @@ from podium.orchestrator.results.records.expected_values import Expected, Expect
 from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RECALL
 from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.defaults import metric_of
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study, TrainOn
 from podium.orchestrator.study_parser.file_paths import (
@@ -153,7 +154,7 @@ class _ExpectedRows:
             _InvalidRow: a cell is wrong, missing where the study has several values, or of what
                 the study does not have.
         """
-        study, own = self._study, self._study.search.objectives[0]
+        study, own = self._study, metric_of(self._study.datasets)
         given = {**self._usual, "metric": own, **{name: it for name, it in cells.items() if it}}
         for column in (*_FACTORS, "loss", "metric"):
             text = given.get(column, "")

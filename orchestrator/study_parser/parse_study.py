@@ -142,7 +142,6 @@ def read_study(given: Given, problems: Problems) -> Study:
         protocols=protocols,
         search=read_search(
             values.get("search", {}),
-            datasets,
             has_heads=are_heads(training, backbones),
             problems=problems,
         ),

@@ -132,13 +132,12 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (training.check_mode, ("training.mode", "datasets", *_SPACES)),
     (_check_used, (*_SPACES, *(f"training.{rate}" for rate in RATES))),  # spaces lie around rates
     (comparison.check_task, ()),
-    (searches.check_objectives, ("search.sampler", "search.objectives")),
     (searches.check_sharing, ("search.sampler", "search.shared_configs")),
-    (searches.check_trials, ("search.sampler", "search.objectives", *_SPACES)),
+    (searches.check_trials, ("search.sampler", *_SPACES)),
     (comparison.check_fairness, _TRAINED),
     (comparison.check_test, ("losses", "tournament.test")),
     (comparison.check_against, ("losses", "tournament.against")),
-    (comparison.check_score, ("tournament.score", "metrics", "search.objectives")),
+    (comparison.check_score, ("tournament.score", "metrics", "datasets")),
     (comparison.check_groups, ("losses", "tournament.groups")),
     (searches.check_budget, ("budget",)),
 )

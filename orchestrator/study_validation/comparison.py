@@ -7,6 +7,7 @@ from podium.orchestrator.results.records.metric_columns import (
 )
 from podium.orchestrator.results.records.tournament_rules import OF_THREE
 from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.defaults import metric_of
 from podium.orchestrator.study.fairness import (
     WARM_START,
     disparities,
@@ -118,7 +119,7 @@ def check_score(study: Study, problems: Problems) -> None:
     path, score = ("tournament", "score"), study.tournament.score
     if score is None:
         return
-    metric = study.search.objectives[0]
+    metric = metric_of(study.datasets)
     without_k = METRICS_WITHOUT_K if metric == RECALL.name else ()
     known = [*(RankedScore(metric, k).name for k in study.ks), *without_k]
     if score not in known:

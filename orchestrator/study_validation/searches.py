@@ -18,10 +18,9 @@ from podium.orchestrator.study.blocks import (
 from podium.orchestrator.study.configs import search_task, space_of
 from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.resource_demand import least_demand
-from podium.orchestrator.study.study import SECONDS, Search, Study, StudyLoss
+from podium.orchestrator.study.study import Search, Study, StudyLoss
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.protocols import without_labels
-from podium.orchestrator.study_parser.search import TWO_OBJECTIVES, metric_of
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation.trained_losses import (
     TrainedLoss,
@@ -39,35 +38,6 @@ _COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
     "coordinate": max_configs,
 }
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
-
-
-def check_objectives(study: Study, problems: Problems) -> None:
-    """Note objectives that the sampler, the stopping rule or the order does not allow."""
-    search, path = study.search, ("search", "objectives")
-    metric = metric_of(study.datasets)
-    if search.objectives[0] != metric:
-        rule = f"the first of search.objectives selects the winner and must be {metric}"
-        problems.add(path, rule, got=list(search.objectives))
-    elif (len(search.objectives) == 2) != (search.sampler == TWO_OBJECTIVES):
-        rule = (
-            f"{TWO_OBJECTIVES} searches for two objectives and every other sampler for one: "
-            f"search.sampler is {search.sampler}"
-        )
-        problems.add(path, rule, got=list(search.objectives))
-    if not search.wants_seconds:
-        return
-    if search.early_stopping.kind != "none":
-        rule = (
-            f"search.early_stopping must be none if {SECONDS} are an objective: those of a "
-            "trial that was stopped early cannot be compared"
-        )
-        problems.add("search.early_stopping", rule, got=search.early_stopping.kind)
-    if search.order != "asynchronous":
-        rule = (
-            f"search.order must be asynchronous if {SECONDS} are an objective: they differ "
-            "from run to run, so that suggestions cannot be deterministic"
-        )
-        problems.add("search.order", rule, got=search.order)
 
 
 def check_sharing(study: Study, problems: Problems) -> None:

@@ -126,7 +126,7 @@ class Results:
         from podium.api.trials import selected_trials, trials_with
 
         found = trials_with(self._reader.trials(), loss=loss, stage=stage, fold=fold)
-        return selected_trials(self._reader, found, sort, top)
+        return selected_trials(found, sort, top)
 
     def failures(
         self, *, loss: str | None = None, stage: str | None = None, fold: int | None = None

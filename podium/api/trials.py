@@ -2,22 +2,18 @@
 
 import polars as pl
 
-from podium.analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.trials_text import HYPERPARAMETER, WHICH, shown_names
 
 _OUTCOME = ("state", "epochs_run", "objective")
 _FAILURE = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
 
 
-def selected_trials(
-    reader: Reader, trials: pl.LazyFrame, sort: str | None, top: int | None
-) -> pl.DataFrame:
+def selected_trials(trials: pl.LazyFrame, sort: str | None, top: int | None) -> pl.DataFrame:
     """The list of trials: see `podium.Results.select_trials`."""
     if top is not None and sort is None:
         raise PodiumError(
@@ -25,7 +21,7 @@ def selected_trials(
         )
     if top is not None and top < 1:
         raise PodiumError(f"top must be at least 1; got {top}")
-    return _first(_listed(reader, trials), sort, top)
+    return _first(_listed(trials), sort, top)
 
 
 def failed_trials(folder: Place, trials: pl.LazyFrame) -> pl.DataFrame:
@@ -52,19 +48,12 @@ def trials_with(trials: pl.LazyFrame, **wanted: str | int | None) -> pl.LazyFram
     return trials.filter(*(pl.col(name) == value for name, value in asked.items()))
 
 
-def _listed(reader: Reader, trials: pl.LazyFrame) -> pl.DataFrame:
+def _listed(trials: pl.LazyFrame) -> pl.DataFrame:
     """The trials with every column of the list."""
     names = trials.collect_schema().names()
     hyperparameters = [name for name in names if name.startswith(HYPERPARAMETER)]
     columns = ["trial_id", *WHICH, *_OUTCOME, *known_test_columns(names), "seconds"]
-    found = trials.select(*columns, *hyperparameters, "search", "test_seconds").collect()
-    if has_time_objective(reader.study()):
-        # A front is of the whole search, whatever is shown of it.
-        whole = reader.trials().select(found.columns).collect()
-        ids = found["trial_id"].implode()
-        found = with_pareto_fronts(whole).filter(pl.col("trial_id").is_in(ids))
-        columns.append("on_front")
-    return found.select(*columns, *hyperparameters)
+    return trials.select(*columns, *hyperparameters).collect()
 
 
 def _first(found: pl.DataFrame, sort: str | None, top: int | None) -> pl.DataFrame:

@@ -42,8 +42,7 @@ def command(
     trial on the test classes. What all trials shown share is left out of the text, and what has no
     room; JSON and CSV have every column, under the names of the trial table: every test score, and
     hyperparameters as hp.NAME. `same_as` is the trial whose results a row repeats: it was trained
-    once for several searches. Of searches for less time too, `on_front` marks trials that none
-    beats in score and time.
+    once for several searches.
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """

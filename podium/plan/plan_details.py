@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from podium.analysis.wording import counted
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.results.records.metric_columns import RECALL
+from podium.orchestrator.study.defaults import metric_of
 from podium.plan.primary_test import num_pairs, planned_units
 from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import block_rows, training_details
@@ -22,7 +23,7 @@ def detail_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     """Paragraphs below the tables."""
     if power.datasets:
         yield _how_to_read(power)
-    if planned.study.search.objectives[0] == RECALL.name:
+    if metric_of(planned.study.datasets) == RECALL.name:
         yield f"Finals: {_finals(planned, power)}"
     else:
         yield "Retrieved by label distance and scored by nDCG, not by class."

@@ -10,6 +10,7 @@ from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.results.records.expected_values import Expected
 from podium.orchestrator.results.records.fairness_record import summarise_differences
+from podium.orchestrator.study.defaults import metric_of
 from podium.plan.plan_details import detail_notes, detail_tables, points
 from podium.plan.primary_test import verdict_line
 from podium.plan.statistical_power import StudyPower
@@ -125,7 +126,7 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     if warning := _validation_warning(planned, power):
         yield warning
     if (expected := planned.study.expect) is not None:
-        yield f"Expected: {_expected(expected, planned.study.search.objectives[0])}"
+        yield f"Expected: {_expected(expected, metric_of(planned.study.datasets))}"
     if summary := summarise_differences(planned.fairness.disparities):
         yield f"Not equal between the losses: {summary}."
 

@@ -20,7 +20,7 @@ WHICH = ("stage", "block", "loss", "protocol", "repeat", "train_on", "fold", "sa
 
 # In the order of the text, which has hyperparameters before the results.
 _NAMES = ("trial_id", *(name for name in WHICH if name not in ("repeat", "fold")), "state")
-_NUMBERS = ("repeat", "fold", "on_front")
+_NUMBERS = ("repeat", "fold")
 _RESULTS = ("epochs_run", "seconds", "objective")
 # What the text shows first where there is no room for all of it; then hyperparameters.
 _WORTH_MOST = (

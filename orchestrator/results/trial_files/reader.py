@@ -282,7 +282,7 @@ class Reader:
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns of `decisions` by which a study is resumed, in no order."""
-        return self.summarise(lambda rows: rows.select(*_RESUMED, _TRAINING_SECONDS))
+        return self.summarise(lambda rows: rows.select(*_RESUMED))
 
     def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
         """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order.

@@ -16,7 +16,7 @@ from podium.orchestrator.search_samplers.optuna_study import distribution_of
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import StudyLoss
 from tests.orchestrator.results.store_rows import change_json
-from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
 
 STATES = {"COMPLETE": "COMPLETE", "PRUNED": "PRUNED", "FAILED": "FAIL"}
 
@@ -151,22 +151,6 @@ def test_a_second_call_appends_only_what_is_new(tmp_path, journal):
 
 def facts(trial):
     return (trial.number, trial.state, trial.values, trial.params, trial.user_attrs)
-
-
-def test_searches_of_two_objectives_have_two_directions(tmp_path, journal):
-    unraced = replace(STUDY.search.early_stopping, kind="none")
-    objectives = ("recall", "seconds")
-    study = with_search(sampler="nsga-ii", objectives=objectives, early_stopping=unraced)
-    run_here(study, tmp_path)
-    append_searches(tmp_path / "small", journal)
-    rows = {row["trial_id"]: row for row in search_rows(tmp_path / "small").to_dicts()}
-    for found in studies_in(journal).values():
-        assert [direction.name for direction in found.directions] == ["MAXIMIZE", "MINIMIZE"]
-        assert found.metric_names == ["validation Recall@1", "training seconds"]
-        assert found.best_trials
-        for trial in found.trials:
-            row = rows[trial.user_attrs["trial_id"]]
-            assert trial.values == [row["objective"], row["seconds"] - row["test_seconds"]]
 
 
 def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path, journal):

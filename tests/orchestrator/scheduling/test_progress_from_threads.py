@@ -11,7 +11,7 @@ from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.search_samplers.suggester import Outcome, Suggester
 from podium.orchestrator.study.study import Search, SearchSettings
 
-PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)
+PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from tests.orchestrator.shared_finals import FOLDS, KFOLD, SMALL
 
-PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)
+PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None)
 STUDY = replace(
     SMALL,
     search=replace(SMALL.search, trials=2, order="asynchronous"),

@@ -44,12 +44,11 @@ VALUES = {**DEFAULT, "tau": 0.2}
 def mixed_outcome(index, config):
     """Every third is pruned, every seventh fails, and none of it depends on when it is asked."""
     value = 1 - (config["margin"] - 0.3) ** 2 - 0.1 * (config["pooling"] == "max")
-    seconds = 1.0 + config["centres"]
     if index % 7 == 6:
-        return Outcome("FAILED", None, (), seconds)
+        return Outcome("FAILED", None, ())
     if index % 3 == 2:
-        return Outcome("PRUNED", None, ((1, value / 2),), seconds)
-    return Outcome("COMPLETE", value, ((1, value / 2), (2, value)), seconds)
+        return Outcome("PRUNED", None, ((1, value / 2),))
+    return Outcome("COMPLETE", value, ((1, value / 2), (2, value)))
 
 
 def in_turn(suggester, num_trials, outcome, default=DEFAULT):

@@ -57,13 +57,13 @@ def test_what_a_running_trial_does_not_have_is_not_remembered_of_it():
         config = configs[-1]
         if "tau" in config:
             ended.append(index - 1)
-            suggester.tell(index - 1, Outcome("COMPLETE", -config["centres"], (), seconds=1.0))
+            suggester.tell(index - 1, Outcome("COMPLETE", -config["centres"]))
         configs.append(suggester.suggest(index))
         again = rebuilt(
             maker("tpe"),
             configs[:index],
             ended,
-            lambda _, config: Outcome("COMPLETE", -config["centres"], (), 1.0),
+            lambda _, config: Outcome("COMPLETE", -config["centres"]),
         )
         assert again.suggest(index) == configs[index]
     assert 3 < len(ended) < 22
@@ -114,7 +114,7 @@ def test_a_default_outside_the_space_is_placed_and_not_learnt_from(name):
     for objective in (0.0, 1e6):
         suggester = maker(name, values=values)()
         suggester.set_suggestion(0, outside)
-        suggester.tell(0, Outcome("COMPLETE", objective, seconds=1.0))
+        suggester.tell(0, Outcome("COMPLETE", objective))
         configs = [suggester.suggest(index) for index in range(1, 4)]
         suggested[objective] = configs
     assert suggested[0.0] == suggested[1e6]

@@ -6,17 +6,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
 from podium.orchestrator.study.study import EarlyStopping, StudyLoss
 from podium.search_spaces.parameters import Choice, Real, Space
-from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 
 ONE_LOSS = replace(STUDY, embedding_dims=(8,), losses=(StudyLoss("contrastive"),))
-OF_ONE = [name for name in SAMPLERS if name not in ("tpe", "nsga-ii")]
+OTHERS = [name for name in SAMPLERS if name != "tpe"]
 
 
 def study_of(sampler, **changes):
@@ -36,14 +34,7 @@ def asks_of(storage, study=ONE_LOSS):
     return read_asks(StudyPaths(storage / study.name))
 
 
-def with_seconds(settings, **how):
-    """A made-up trial that takes as long as its margin is large."""
-    seconds = settings.hyperparameters.get("margin", 0.0)
-    for report in simulated_trial(settings, **how):
-        yield replace(report, seconds=seconds)
-
-
-@pytest.mark.parametrize("sampler", OF_ONE)
+@pytest.mark.parametrize("sampler", OTHERS)
 def test_an_interrupted_search_ends_in_the_same_tables(tmp_path, sampler):
     study = searched_by(sampler)
     run_here(study, tmp_path / "undisturbed")
@@ -83,41 +74,3 @@ def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_
     run_here(study, tmp_path)
     (asks,) = asks_of(tmp_path).values()
     assert len(asks) == 5  # the best margin alone is the combination
-
-
-TWO = study_of(
-    "nsga-ii",
-    trials=8,
-    order="asynchronous",
-    objectives=("recall", "seconds"),
-    early_stopping=EarlyStopping(kind="none"),
-)
-
-
-def test_a_search_for_two_objectives_continues_as_if_it_had_not_been_interrupted(tmp_path):
-    run_here(TWO, tmp_path / "undisturbed", InProcessExecutor(with_seconds))
-    for step in (9, 26):
-        run_here(TWO, tmp_path / "disturbed", InterruptedAfter(step, with_seconds))
-    run_here(TWO, tmp_path / "disturbed", InProcessExecutor(with_seconds))
-    assert asks_of(tmp_path / "disturbed") == asks_of(tmp_path / "undisturbed")
-    assert_frame_equal(tables(tmp_path / "disturbed"), tables(tmp_path / "undisturbed"))
-
-
-def test_the_winner_of_two_objectives_is_best_in_the_first(tmp_path):
-    run_here(TWO, tmp_path, InProcessExecutor(with_seconds))
-    trials = rows(tmp_path)
-    searched = trials.filter(pl.col("stage") == "search").sort("objective", descending=True)
-    (winner,) = trials.filter(pl.col("is_winner"))["config_hash"].unique()
-    assert winner == searched["config_hash"][0]
-
-
-def test_time_spent_on_test_classes_is_no_objective(tmp_path):
-    recorded = replace(TWO, quarantine="record")
-    for study, storage in ((TWO, tmp_path / "none"), (recorded, tmp_path / "record")):
-        run_here(study, storage, InProcessExecutor(with_seconds))
-    both = [
-        [ask.hyperparameters for ask in asks]
-        for storage in (tmp_path / "none", tmp_path / "record")
-        for asks in asks_of(storage).values()
-    ]
-    assert both[0] == both[1]

@@ -1,10 +1,10 @@
-"""Which studies train heads alone."""
+"""Defaults that follow from networks and data sets."""
 
 import pytest
 
-from podium.orchestrator.study.defaults import are_heads
+from podium.orchestrator.study.defaults import are_heads, metric_of
 from podium.orchestrator.study.study import StudyTraining
-from podium.trainables.settings.trial_settings import BackboneSettings
+from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ def test_heads_are_trained_alone_on_frozen_features_and_on_vectors_as_they_are(
 ):
     networks = [BackboneSettings(name=name) for name in backbones]
     assert are_heads(StudyTraining(overrides=mode), networks) is expected
+
+
+def test_searches_maximise_the_metric_of_their_data():
+    assert metric_of([DatasetSettings(name="glyphs")]) == "recall"
+    assert metric_of([DatasetSettings(name="glyph_masks")]) == "ndcg"

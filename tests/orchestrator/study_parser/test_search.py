@@ -1,4 +1,4 @@
-"""What a study file says of samplers, objectives and warm starts."""
+"""What a study file says of samplers and warm starts."""
 
 import pytest
 import yaml
@@ -11,12 +11,6 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 
 HEAD = "study: x\nlosses: [contrastive]\n"
 REFUSED = """
-{objectives: [recall, seconds]} -> nsga-ii searches for two objectives .*tpe; got ["recall", .*
-{sampler: nsga-ii, objectives: [recall]} -> nsga-ii searches for two objectives .*nsga-ii; .*
-{sampler: nsga-ii, objectives: [seconds, recall]} -> the first of .* must be recall; got .*
-{objectives: [ndcg]} -> search.objectives[0] must be one of recall, seconds; got "ndcg"
-{sampler: nsga-ii, early_stopping: asha} -> search.early_stopping must be none if seconds are .*
-{sampler: nsga-ii, order: deterministic} -> search.order must be asynchronous if seconds are .*
 {sampler: cma-es, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "cma-es"
 {sampler: grid, trials: 4} -> search.sampler grid needs lists .* contrastive has a range without
 {trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4: .*
@@ -47,7 +41,7 @@ def test_every_sampler_can_be_named(tmp_path, sampler):
 
 
 # An automatic one leaves a sampler batches to learn from. Heads are trained together unless the
-# study says otherwise, or its sampler compares seconds.
+# study says otherwise.
 POPULATIONS = """
 search: {population: off} -> 1
 search: {population: 'off'} -> 1
@@ -62,7 +56,6 @@ search: {population: auto, trials: 100, sampler: qmc} -> 64
 seed: 0 -> 1
 training: {mode: frozen_features} -> 5
 training: {mode: frozen_features} | search: {population: off} -> 1
-training: {mode: frozen_features} | search: {sampler: nsga-ii} -> 1
 """
 
 
@@ -78,20 +71,6 @@ def test_the_size_of_populations_may_change_between_runs(tmp_path):
     new = resolved_dict(load(tmp_path, HEAD + "search: {population: 8}\n"))
     assert "population" not in old["search"]
     assert compare(old, new).is_compatible
-
-
-def test_searches_maximise_the_metric_of_their_data(tmp_path):
-    assert load(tmp_path, HEAD).search.objectives == ("recall",)
-    masks = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"
-    masks += "training: {sampler: label_neighbours}\nsearch: {tune: [learning_rate]}\n"
-    assert load(tmp_path, masks).search.objectives == ("ndcg",)
-
-
-def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
-    study = load(tmp_path, HEAD + "search: {sampler: nsga-ii}\n")
-    assert study.search.objectives == ("recall", "seconds")
-    assert study.search.early_stopping.kind == "none"
-    assert load(tmp_path, HEAD).search.early_stopping.kind == "asha"
 
 
 @pytest.mark.parametrize(("search", "message"), cases(REFUSED))

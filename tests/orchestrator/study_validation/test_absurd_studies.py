@@ -79,7 +79,6 @@ OTHERS = {
     "image_sizes": [],
     "protocol": [],
     "search.tune": [],
-    "search.objectives": [],
     "search.space": [],
     "search.early_stopping": [],
     "final.train_on": [],
