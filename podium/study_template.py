@@ -36,12 +36,12 @@ losses:                          # podium losses lists them, podium losses NAME 
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  # Or random, qmc, grid, coordinate, cma-es, gp.
+  # Or random, qmc, grid, coordinate, gp.
   sampler: tpe
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or psomas2020, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
-  # Or none, hyperband, folds, {{kind: median, grace_epochs: 1, min_trials: 5}}.
+  # Or none; or folds, which stops after whole folds only.
   early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}
   order: asynchronous            # deterministic: equal tables every time, with idle slots
   lag: 2                         # deterministic: suggestion i sees the results of 0..i-lag

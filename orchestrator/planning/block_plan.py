@@ -9,11 +9,10 @@ from pathlib import Path
 from podium.orchestrator.results.storage.locations import has_scheme
 from podium.orchestrator.study.blocks import blocks, dataset_of
 from podium.orchestrator.study.configs import default_config, recipe_values, training_of
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.defaults import is_missing
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.network.initial_weights import not_downloaded

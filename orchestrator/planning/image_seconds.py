@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from podium.orchestrator.study.blocks import dataset_of
 from podium.orchestrator.study.configs import training_of
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Block, Study
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.atomic_file import whole_file

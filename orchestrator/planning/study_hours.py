@@ -12,10 +12,10 @@ from podium.orchestrator.study.blocks import (
     num_baseline_runs,
     protocol_of,
 )
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Block, Study
 from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from podium.trainables.settings.trial_settings import ProtocolSettings
 

@@ -17,10 +17,10 @@ from podium.orchestrator.study.blocks import (
     with_trials_per_search,
 )
 from podium.orchestrator.study.configs import loss_training, num_searched
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.fairness import fairness
 from podium.orchestrator.study.study import Block, Study
 from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.

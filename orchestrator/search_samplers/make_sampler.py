@@ -1,6 +1,5 @@
 """Makes the suggester of a search from the name of its sampler."""
 
-from podium.orchestrator.search_samplers.cma_es import CmaEsSuggester
 from podium.orchestrator.search_samplers.coordinate import CoordinateSuggester
 from podium.orchestrator.search_samplers.grid import GridSuggester
 from podium.orchestrator.search_samplers.optuna_study import OptunaSuggester
@@ -18,7 +17,5 @@ def make_suggester(name: SamplerName, task: SearchTask) -> Suggester:
             return CoordinateSuggester(task)
         case "qmc":
             return QmcSuggester(task)
-        case "cma-es":
-            return CmaEsSuggester(task)
         case "tpe" | "random" | "gp":
             return OptunaSuggester(task, name)

@@ -7,7 +7,6 @@ SamplerName = Literal[
     "random",
     "grid",
     "coordinate",
-    "cma-es",
     "gp",
     "qmc",
 ]

@@ -1,4 +1,4 @@
-"""Maps values of a search space to coordinates in [0, 1] and back, for samplers of numbers.
+"""Maps coordinates in [0, 1] to values of a search space, for samplers of numbers.
 
 A logarithmic range is uniform in the logarithm. Ranges with steps and lists of values are divided
 into bins of equal width, so that all values are equally likely.
@@ -29,18 +29,6 @@ def value_at(tried: Real | Int | Choice, coordinate: float) -> Value:
     else:
         value = tried.low + coordinate * (tried.high - tried.low)
     return float(min(tried.high, max(tried.low, value)))
-
-
-def coordinate_of(tried: Real | Int, value: float) -> float:
-    """Coordinate in [0, 1] of a value of the range; the middle of its bin if it has steps."""
-    if isinstance(tried, Int) and tried.log:
-        low, high = _log_ends(tried)
-        return (math.log(value) - low) / (high - low)
-    if (step := _step(tried)) is not None:
-        return (round((value - tried.low) / step) + 0.5) / (_num_steps(tried, step) + 1)
-    if tried.log:
-        return math.log(value / tried.low) / math.log(tried.high / tried.low)
-    return (value - tried.low) / (tried.high - tried.low)
 
 
 def is_inside(tried: Real | Int | Choice, value: Value) -> bool:

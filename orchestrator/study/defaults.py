@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.study import StudyTraining
-from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import TIMM, backbone_facts
 from podium.trainables.network.initial_weights import IMAGENET_WEIGHTS

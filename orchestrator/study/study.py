@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
-Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
+Stopping = Literal["asha", "folds", "none"]
 TrainOn = Literal["part", "all"]
 
 
@@ -61,15 +61,12 @@ class EarlyStopping:
     Attributes:
         kind: rule for stopping; see `orchestrator.scheduling.early_stopping`.
         grace_epochs: first epoch at which a trial may be stopped; ``folds`` stops at no epoch.
-        reduction_factor: the best 1 / reduction_factor continue; ignored by ``median``.
-        min_trials: number of other trials that a trial is compared with at least; ``median``
-            only.
+        reduction_factor: the best 1 / reduction_factor continue.
     """
 
     kind: Stopping = "asha"
     grace_epochs: Annotated[StrictInt, Field(ge=1, le=100_000)] = 1
     reduction_factor: Annotated[StrictInt, Field(ge=2, le=100_000)] = 3
-    min_trials: Annotated[StrictInt, Field(ge=1, le=100_000)] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.search_spaces.parameters import Value
-from podium.trainables.dataset_interface.load_dataset import has_own_size
+from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TrainingSettings

@@ -14,17 +14,15 @@ from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.yaml_tree import Path, SourcePosition
 
 
-def read_path(given: str, path: Path, problems: Problems, *, holds: str = "") -> str:
+def read_path(given: str, path: Path, problems: Problems) -> str:
     """The absolute path that a text names, since workers run in other folders; a URI as it is.
 
-    Nothing need be there. But what is missing there and lies below the current folder was meant to
-    begin at the current folder, which is a problem.
+    Nothing need be there.
 
     Args:
         given: the text.
         path: keys to it.
         problems: collects what is wrong.
-        holds: what a folder must hold to be the one that is meant; empty: nothing.
     """
     if has_scheme(given):
         return given
@@ -33,25 +31,15 @@ def read_path(given: str, path: Path, problems: Problems, *, holds: str = "") ->
     except RuntimeError:  # ~name, where there is no such user
         problems.add(path, f"{label(path)}: there is no such home folder", got=given)
         return given
-    meant, elsewhere = (
-        base_folder(problems.position(path)) / expanded,
-        pathlib.Path.cwd() / expanded,
-    )
-    if _exists(elsewhere / holds) and not _exists(meant / holds):
-        rule = (
-            f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
-            f"you mean {elsewhere / holds}, move it there or give its absolute path"
-        )
-        problems.add(path, rule, got=given)
-    return str(meant)
+    return str(base_folder(problems.position(path)) / expanded)
 
 
-def read_storage(given: str, path: Path, problems: Problems, *, holds: str = "") -> str:
+def read_storage(given: str, path: Path, problems: Problems) -> str:
     """As `read_path`, of a place of results.
 
     What is wrong with a URI is noted without it, since it may hold a password.
     """
-    place = read_path(given, path, problems, holds=holds)
+    place = read_path(given, path, problems)
     if problems.concern(path):
         return place
     try:
@@ -66,13 +54,6 @@ def base_folder(given_at: SourcePosition) -> pathlib.Path:
     file = pathlib.Path(given_at.source)
     is_in_file = given_at.line is not None and file.is_file()
     return pathlib.Path.cwd() / file.parent if is_in_file else pathlib.Path.cwd()
-
-
-def _exists(path: pathlib.Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # such as a name that is too long: whoever reads it will say so
-        return False
 
 
 MAX_STUDY_BYTES = 10**6

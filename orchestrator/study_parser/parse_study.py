@@ -171,7 +171,7 @@ def _place(keys: Any, values: Mapping[str, Any], problems: Problems) -> tuple[st
         problems.add("study", f"study names a folder: {NAME_RULE}", got=keys.study)
     if "storage" not in values or problems.concern("storage"):
         return keys.study, keys.storage
-    return keys.study, read_storage(keys.storage, ("storage",), problems, holds=keys.study)
+    return keys.study, read_storage(keys.storage, ("storage",), problems)
 
 
 def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSettings, ...]:

@@ -67,7 +67,7 @@ def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings
         protocol = _protocol(item, path, problems)
         if problems.concern(path):
             continue
-        same = [other for other in found if without_labels(other) == without_labels(protocol)]
+        same = [other for other in found if _without_labels(other) == _without_labels(protocol)]
         if same:
             rule = (
                 f"{label(path)} is in the list already: it splits the classes as {same[0].label}"
@@ -109,7 +109,7 @@ def read_final_protocol(
     return protocol if has_seed else replace(protocol, split_seed=split_seed)
 
 
-def without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
+def _without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
     """The protocol without name and file path, which change no number."""
     return replace(protocol, name="", classes_file=None)
 

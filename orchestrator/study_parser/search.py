@@ -14,8 +14,6 @@ from podium.orchestrator.study_parser.yaml_tree import Path
 # Kind of early stopping -> numbers that it takes.
 _NUMBERS: Mapping[str, str] = {
     "asha": "grace_epochs reduction_factor",
-    "hyperband": "grace_epochs reduction_factor",
-    "median": "grace_epochs min_trials",
     "folds": "reduction_factor",
     "none": "",
 }

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.study.configs import space_of
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study, StudyLoss
 from podium.orchestrator.study.unused_settings import (
@@ -20,6 +19,7 @@ from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation import comparison, searches, training
 from podium.orchestrator.study_validation.trained_losses import TrainedLoss, trained_losses
 from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.training_settings import TRAINING_TYPES
 
@@ -120,7 +120,6 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (searches.check_final, ("final",)),
     (searches.check_splits, ("protocol", "search.splits", "search.repeats", "final")),
     (searches.check_folders, _FOLDERS),
-    (searches.check_differences, ("protocol", "datasets")),
     (training.check_sizes, ("backbones", "image_sizes", "training.recipe", "datasets")),
     (training.check_images, ("backbones",)),
     (training.check_samplers, ()),

@@ -6,7 +6,6 @@ from podium.orchestrator.results.records.metric_columns import (
     RankedScore,
 )
 from podium.orchestrator.results.records.tournament_rules import OF_THREE
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.defaults import metric_of
 from podium.orchestrator.study.fairness import (
     WARM_START,
@@ -18,6 +17,7 @@ from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation.trained_losses import known_datasets, trained_losses
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.registry import load
 from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 

@@ -1,8 +1,6 @@
 """Checks searches: their protocols, and what samplers do not allow or budgets do not cover."""
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from podium.orchestrator.results.records.runs import HOURS
 from podium.orchestrator.search_samplers.coordinate import max_configs
@@ -15,22 +13,19 @@ from podium.orchestrator.study.blocks import (
     searches,
     trials_per_search,
 )
-from podium.orchestrator.study.configs import search_task, space_of
-from podium.orchestrator.study.dataset_facts import dataset_facts
+from podium.orchestrator.study.configs import search_task
 from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Search, Study, StudyLoss
 from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.protocols import without_labels
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation.trained_losses import (
     TrainedLoss,
     known_datasets,
     trained_losses,
 )
-from podium.search_spaces.parameters import Choice
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.errors import TrialInputError
-from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 # Sampler that tries all values -> how many configs they make.
 _COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
@@ -54,11 +49,8 @@ def check_sharing(study: Study, problems: Problems) -> None:
 def check_trials(study: Study, problems: Problems) -> None:
     """Note budgets that are too small for what a search tries, and spaces it cannot search."""
     items = trained_losses(study, problems)
-    for index, loss in enumerate(study.losses):
-        of_loss = [item for item in items if item.loss == loss.name]
-        _check_trials(study, loss, of_loss, problems)
-        if study.search.sampler == "cma-es":
-            _check_ranges(study, index, problems)
+    for loss in study.losses:
+        _check_trials(study, loss, [it for it in items if it.loss == loss.name], problems)
 
 
 def _check_trials(
@@ -91,13 +83,6 @@ def _check_trials(
                 f" {loss.name}: all its values, and its default"
             )
             problems.add(path, rule, got=search.trials)
-
-
-def _check_ranges(study: Study, index: int, problems: Problems) -> None:
-    loss = study.loss_names[index]
-    if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
-        rule = f"cma-es needs a range to search, and {loss} has lists of values only"
-        problems.add(("losses", index), rule)
 
 
 def check_budget(study: Study, problems: Problems) -> None:
@@ -226,25 +211,3 @@ def check_folders(study: Study, problems: Problems) -> None:
                 f"them; together they may have {_LONGEST_FOLDER} characters"
             )
             problems.add(("losses", index), rule, got=len(longest))
-
-
-def check_differences(study: Study, problems: Problems) -> None:
-    """Note protocols of equal splits: their searches would have the same trials."""
-    pairs = itertools.combinations(enumerate(study.protocols), 2)
-    for dataset, ((_, one), (index, other)) in itertools.product(study.datasets, pairs):
-        if _split_key(one, dataset) == _split_key(other, dataset):
-            rule = (
-                f"protocols {one.label} and {other.label} hold out the same classes of "
-                f"{dataset.label}"
-            )
-            problems.add(("protocol", index), rule)
-
-
-def _split_key(protocol: ProtocolSettings, dataset: DatasetSettings) -> tuple[object, ...]:
-    """What determines its splits: kind, seed, and number of validation classes."""
-    counts: Sequence[int] | str
-    try:
-        counts = validation_counts(dataset_facts(dataset).num_train_classes, protocol)
-    except TrialInputError:  # reported where data sets and fractions are checked
-        counts = protocol.label
-    return counts, replace(without_labels(protocol), val_fraction=None)

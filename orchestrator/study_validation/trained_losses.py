@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from podium.orchestrator.study.configs import training_of, unsearched_values
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.study import Block, Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.settings.trial_settings import DatasetSettings

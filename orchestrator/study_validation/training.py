@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from podium.orchestrator.study.blocks import dataset_of
 from podium.orchestrator.study.configs import extreme_configs, space_of, training_of
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.orchestrator.study.defaults import has_image_files
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
@@ -17,6 +16,7 @@ from podium.orchestrator.study_validation.trained_losses import (
     trained_losses,
 )
 from podium.search_spaces.parameters import Value
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.registry import names
 from podium.trainables.settings.frozen_feature_rules import (

@@ -17,12 +17,12 @@ from typing import Any
 
 from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.errors import PodiumError
-from podium.orchestrator.study.dataset_facts import dataset_facts
 from podium.trainables.dataset_interface.class_splits import (
     fitting_val_fraction,
     refuse_too_few_classes,
 )
 from podium.trainables.dataset_interface.dataset import DatasetFacts
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.loss_files import files_of
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.trial_settings import DatasetSettings

@@ -22,7 +22,7 @@ from podium.trainables.errors import TrialInputError, unknown_name
 from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.file_hashes import read_anew
 from podium.trainables.registry import load
-from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
 # A worker goes through many trials of few data sets; the images themselves are memory-mapped.
 _NUM_KEPT = 16
@@ -63,11 +63,20 @@ def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
-    """Class and image counts without reading or rendering anything.
+    """Class and image counts without reading or rendering anything; anew if its files changed.
 
     Raises:
-        TrialInputError: no such data set, or an option is unknown or out of range.
+        TrialInputError: no such data set, an option is unknown or out of range, or a file is
+            missing.
     """
+    places = (settings.options[name] for name in LOCATION_OPTIONS if name in settings.options)
+    states = tuple(_state_of(Path(str(place)).expanduser()) for place in places)
+    return _facts(settings.name, json.dumps(settings.options, sort_keys=True), states)
+
+
+@lru_cache(maxsize=64)  # validation and planning look them up many times
+def _facts(name: str, options: str, states: tuple[tuple[int, int] | None, ...]) -> DatasetFacts:
+    settings = DatasetSettings(name=name, options=json.loads(options))
     distances, _ = _file(settings, "label_distances"), _file(settings, "class_text")
     metric = _label_metric(settings)
     facts: DatasetFacts = load("datasets", settings.name).facts(settings.own_options)

@@ -8,28 +8,25 @@ from hypothesis import strategies as st
 
 from podium.orchestrator.scheduling.early_stopping import (
     EarlyStopper,
-    in_best_share,
     make_early_stopper,
     rung_steps,
 )
 from podium.orchestrator.study.study import EarlyStopping, Stopping
 
-KINDS = ("asha", "hyperband", "median", "folds")
+KINDS = ("asha", "folds")
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
 FOLDS = EarlyStopping(kind="folds", reduction_factor=3)
-MEDIAN = EarlyStopping(kind="median", grace_epochs=2, min_trials=3)
 
 rules = st.builds(
     EarlyStopping,
     kind=st.sampled_from(get_args(Stopping)),
     grace_epochs=st.integers(1, 5),
     reduction_factor=st.integers(2, 4),
-    min_trials=st.integers(1, 4),
 )
 
 
 def race(factor=3, steps=(1,)):
-    return EarlyStopper(steps, in_best_share(factor))
+    return EarlyStopper(steps, factor)
 
 
 # Where rungs lie.
@@ -42,13 +39,11 @@ def test_rungs_lie_at_powers_of_the_reduction_factor():
 def test_no_rung_lies_where_training_ends():
     assert rung_steps(ASHA, epochs=27, folds=1) == (1, 3, 9)
     assert rung_steps(FOLDS, epochs=8, folds=9) == (8, 24)
-    assert rung_steps(MEDIAN, epochs=5, folds=1) == (2, 3, 4)
 
 
 def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
     assert rung_steps(ASHA, epochs=8, folds=10) == (1, 3, 8, 24, 72)
     assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
-    assert rung_steps(MEDIAN, epochs=4, folds=5) == (2, 3, 4, 8, 12, 16)
 
 
 def test_without_early_stopping_there_is_no_rung():
@@ -63,7 +58,7 @@ def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
     assert all(one < other for one, other in itertools.pairwise((0, *steps, epochs * folds)))
     inside = [step for step in steps if step % epochs]
     assert all(stopping.grace_epochs <= step < epochs for step in inside)
-    assert stopping.kind in ("asha", "hyperband", "median") or not inside
+    assert stopping.kind == "asha" or not inside
 
 
 @pytest.mark.parametrize("folds", [1, 2])
@@ -95,7 +90,7 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first(kind):
     def decisions(order):
         # A trial can only start once everything it is compared with has ended, so every order in
         # which `lag` neighbours are shuffled is possible.
-        raced = make_early_stopper(EarlyStopping(kind=kind, min_trials=3), epochs=4, folds=2)
+        raced = make_early_stopper(EarlyStopping(kind=kind), epochs=4, folds=2)
         return {
             index: raced.continues(
                 index, 4, scores[index], lambda other, i=index: other <= i - lag

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from podium.orchestrator.scheduling.early_stopping import EarlyStopper, in_best_share
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.search_samplers.suggester import Outcome, Suggester
 from podium.orchestrator.study.study import Search, SearchSettings
@@ -30,7 +30,7 @@ def test_trials_are_counted_while_others_end():
         cast("Suggester", None),
         [],
         lambda index, config: pytest.fail("nothing is suggested"),
-        EarlyStopper((), in_best_share(2)),
+        EarlyStopper((), 2),
     )
     for number in range(2_000):
         run.finish(f"early{number}", PRUNED)

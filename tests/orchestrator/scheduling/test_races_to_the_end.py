@@ -1,6 +1,5 @@
 """Whole races, with made-up scores: against slow rules, and for what they save."""
 
-import itertools
 import math
 import random
 import statistics
@@ -19,7 +18,6 @@ rules = st.builds(
     kind=st.sampled_from(get_args(Stopping)),
     grace_epochs=st.integers(1, 5),
     reduction_factor=st.integers(2, 4),
-    min_trials=st.integers(1, 4),
 )
 
 
@@ -146,16 +144,9 @@ def search(kind, seed, *, trials=40, epochs=9, folds=1, noise=0.01):
     return 1 - used / (trials * epochs * folds), max(all_finals) - max(finals)
 
 
-@pytest.mark.parametrize(
-    ("kind", "folds"), [*itertools.product(("asha", "hyperband", "median"), (1, 5)), ("folds", 5)]
-)
+@pytest.mark.parametrize(("kind", "folds"), [("asha", 1), ("asha", 5), ("folds", 5)])
 def test_racing_saves_a_third_of_the_epochs_and_keeps_a_winner_as_good(kind, folds):
     saved, lost = zip(*(search(kind, seed, folds=folds) for seed in range(30)), strict=True)
     assert statistics.mean(saved) > 1 / 3
     assert statistics.mean(lost) < 0.01  # one sd of noise, a tenth of that between configs
     assert statistics.median(lost) == 0
-
-
-def test_hyperband_saves_less_than_its_first_bracket_alone():
-    for seed in range(5):
-        assert search("hyperband", seed)[0] < search("asha", seed)[0]

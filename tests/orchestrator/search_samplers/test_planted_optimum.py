@@ -29,7 +29,6 @@ def mean_error(name, *, num_trials, num_seeds):
     ("name", "num_trials", "num_seeds", "share"),
     [
         ("qmc", 17, 100, 0.95),
-        ("cma-es", 26, 20, 0.75),
         ("tpe", 26, 12, 0.75),
         ("coordinate", 26, 60, 0.6),
         ("gp", 12, 2, 0.3),

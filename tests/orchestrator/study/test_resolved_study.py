@@ -36,7 +36,6 @@ def test_no_default_is_left_out(tmp_path):
         "kind": "asha",
         "grace_epochs": 1,
         "reduction_factor": 3,
-        "min_trials": 5,
     }
     assert values["training"] == {"recipe": "fast"}
     assert values["backbones"] == [{"name": "conv_small", "weights": "random"}]

@@ -88,32 +88,6 @@ def test_results_go_below_the_current_folder_unless_the_study_says_otherwise(pla
     assert load(places[0], "").storage == "podium-results"
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_what_lies_below_the_current_folder_alone_is_refused_with_both_places(places, key):
-    text, _ = KEYS[key]
-    meant = places[1] / "data.d" / ("x" if key == "storage" else "")
-    meant.mkdir(parents=True)
-    message = problem(places[0], text.replace("PATH", "data.d"))
-    assert f"{key} is relative to the study file, and there is no " in message
-    assert f"if you mean {meant}, move it there or give its absolute path" in message
-    (places[0] / "data.d" / "x").mkdir(parents=True)
-    assert "is relative to" not in _problem_or_nothing(places[0], text.replace("PATH", "data.d"))
-
-
-def _problem_or_nothing(folder, text):
-    try:
-        load(folder, text)
-    except StudyError as error:
-        return str(error)
-    return ""
-
-
-def test_results_of_another_study_below_the_current_folder_are_no_reason_to_refuse(places):
-    (places[1] / "results" / "another").mkdir(parents=True)
-    study = load(places[0], "storage: results")
-    assert os.path.normpath(study.storage) == str(places[0] / "results")
-
-
 def test_results_are_found_from_every_folder(places, monkeypatch):
     study = places[0] / "study.yaml"
     study.write_text(STUDY + "storage: results")

@@ -11,7 +11,7 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 
 HEAD = "study: x\nlosses: [contrastive]\n"
 REFUSED = """
-{sampler: cma-es, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "cma-es"
+{sampler: gp, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "gp"
 {sampler: grid, trials: 4} -> search.sampler grid needs lists .* contrastive has a range without
 {trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4: .*
 {population: on} -> search.population must be .*
@@ -95,13 +95,6 @@ def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
     assert load(tmp_path, swept % 8).search.trials == 8
     (message,) = problems_of(tmp_path, swept % 7)
     assert "search.trials must be at least 8 for the sampler coordinate" in message
-
-
-def test_cma_es_needs_a_number_to_search(tmp_path):
-    text = "study: x\nlosses:\n  - {loss: triplet, space: {miner: [all_triplets, batch_hard]}}\n"
-    text += "search: {sampler: cma-es, tune: []}\n"
-    message = "cma-es needs a range to search, and triplet has lists of values only"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 
 @pytest.fixture

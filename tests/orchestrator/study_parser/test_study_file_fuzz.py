@@ -16,13 +16,13 @@ QUIET = settings(max_examples=150, suppress_health_check=[HealthCheck.function_s
 _KEYS = """
 study datasets backbones embedding_dims losses protocol search final training metrics resources
 seed storage name script classes loss space kind val_fraction folds split_seed sampler trials tune
-early_stopping grace_epochs reduction_factor min_trials order lag repeats max_concurrent seeds
+early_stopping grace_epochs reduction_factor order lag repeats max_concurrent seeds
 recipe epochs batch_size samples_per_class learning_rate proxy_learning_rate weight_decay k
 cpus_per_trial gpus_per_trial trial_hours stuck_minutes conv_small
 alpha margin low high log step
 """
 _WORDS = """
-x glyphs latin contrastive proxy_anchor conv_small fixed kfold tpe random asha median none joint
+x glyphs latin contrastive proxy_anchor conv_small fixed kfold tpe random asha folds none joint
 thesis balanced fast asynchronous deterministic learning_rate
 """
 KEYS = st.sampled_from(_KEYS.split())

@@ -29,7 +29,6 @@ NUMBERS = {
     "search.warm_start.top": ["search.warm_start={from: x}"],
     "search.early_stopping.grace_epochs": [],
     "search.early_stopping.reduction_factor": [],
-    "search.early_stopping.min_trials": ["search.early_stopping={kind: median}"],
     "final.seeds": [],
     "final.protocol.folds": ["final.protocol={kind: kfold}"],
     "protocol.val_fraction": [],

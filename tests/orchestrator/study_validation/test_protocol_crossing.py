@@ -30,7 +30,6 @@ protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> .* need different .*pr
 protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> .* need different .*protocol[1] its own; .*
 protocol: [{name: kfold}] -> the name of a protocol of kind fixed must not be another kind; .*
 protocol: [{name: a}, {name: b, val_fraction: 0.1}] -> protocol[1] is .* already: it splits .*
-protocol: [{name: a}, {name: b, val_fraction: 0.1001}] -> protocols a and b hold out the same .*
 protocol: {kind: random_splits, folds: 3} -> protocol.folds cannot be combined with kind random_.*
 protocol: {kind: random_splits, val_fraction: 0.001} -> glyphs: a split needs .* leaves 0 and .*
 protocol: {repeats: 3} -> protocol.repeats cannot be combined with kind fixed, which takes val_.*
