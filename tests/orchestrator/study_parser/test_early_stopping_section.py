@@ -28,7 +28,8 @@ def test_early_stopping_may_be_a_word(tmp_path):
 
 def test_each_kind_of_early_stopping_has_numbers_of_its_own(tmp_path):
     def stopping(text):
-        study = load(tmp_path, MINIMAL + f"search: {{early_stopping: {text}}}")
+        protocol = "protocol: {kind: kfold, folds: 3}\n"
+        study = load(tmp_path, f"{MINIMAL}{protocol}search: {{early_stopping: {text}}}")
         return study.search.early_stopping
 
     assert stopping("{grace_epochs: 2, reduction_factor: 4}") == EarlyStopping(

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, line, problem):
 JUST_BEYOND = """
 search.trials=0 search.lag=0 search.max_concurrent=0 search.repeats=0 final.seeds=0
 search.early_stopping.grace_epochs=0 search.early_stopping.reduction_factor=1
-search.early_stopping={kind:_folds,_reduction_factor:_0} search.warm_start={from:_a,_top:_0}
+search.warm_start={from:_a,_top:_0}
 protocol.val_fraction=0 protocol.val_fraction=1.0 protocol.split_seed=-1
 protocol={kind:_kfold,_folds:_1} final.protocol={kind:_kfold,_folds:_1}
 final.protocol={kind:_repeated_kfold,_repeats:_1} embedding_dims=[1] metrics.k=[0] seed=-1
