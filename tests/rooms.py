@@ -91,8 +91,7 @@ ROOMS: dict[str, set[str]] = {
     "podium/comparison": {
         "analysis", "analysis/hypothesis_tests", "analysis/page",
         "analysis/report", "analysis/study_results", "analysis/tournament",
-        "orchestrator/study", "podium/errors", "podium/terminal",
-        "trainables",
+        "podium/errors", "podium/terminal", "trainables",
         "trainables/dataset_interface", "trainables/settings",
     },
     # 10

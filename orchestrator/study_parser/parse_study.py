@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Several, Text
+from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN
 from podium.orchestrator.study.defaults import (
     are_heads,
     default_image_size,
@@ -26,6 +27,7 @@ from podium.orchestrator.study.study import (
     Ks,
     Repeats,
     ResourceSettings,
+    SearchSettings,
     Study,
     StudyTraining,
     TrainOn,
@@ -36,12 +38,12 @@ from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
+    note_not_taken,
     note_unknown,
     read_items,
     read_keys,
     read_mapping,
 )
-from podium.orchestrator.study_parser.search import read_search
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.initial_weights import weights_problem
@@ -140,7 +142,7 @@ def read_study(given: Given, problems: Problems) -> Study:
         backbones=backbones,
         losses=losses,
         protocols=protocols,
-        search=read_search(
+        search=_read_search(
             values.get("search", {}),
             has_heads=are_heads(training, backbones),
             problems=problems,
@@ -213,6 +215,42 @@ def _read_training(
     overrides = read_values(given, _TRAINING, ("training",), problems)
     recipe = str(overrides.pop("recipe", default_recipe(datasets)))
     return StudyTraining(recipe=recipe, overrides=overrides)
+
+
+# Kind of early stopping -> numbers that it takes.
+_NUMBERS: Mapping[str, str] = {
+    "asha": "grace_epochs reduction_factor",
+    "folds": "reduction_factor",
+    "none": "",
+}
+_MEMBERS = 64  # of a population at most, where the study says ``auto``
+_BATCHES = 4  # in which a sampler that learns gets its budget then
+
+
+def _read_search(given: object, *, has_heads: bool, problems: Problems) -> SearchSettings:
+    """The section ``search``; ``has_heads``: whether all trials train an embedding layer alone."""
+    if not isinstance(given, dict):
+        return read_keys(SearchSettings, given, ("search",), problems)
+    values: dict[str, Any] = dict(given)
+    stopping = given.get("early_stopping", {})
+    if isinstance(stopping, str):
+        stopping = {"kind": stopping}
+    values["early_stopping"] = stopping
+    population = given.get("population", "auto" if has_heads else "off")
+    if population is False or population in ("auto", "off"):  # YAML takes off for false
+        values["population"] = 1
+    search = read_keys(SearchSettings, values, ("search",), problems)
+    path: Path = ("search", "early_stopping")
+    if isinstance(stopping, dict) and not problems.concern((*path, "kind")):
+        note_not_taken(path, stopping, search.early_stopping.kind, _NUMBERS, problems)
+    if population == "auto":
+        share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
+        search = replace(search, population=min(_MEMBERS, max(1, share)))
+    if search.warm_start is not None:
+        path = ("search", "warm_start", "from")
+        folder = read_storage(search.warm_start.folder, path, problems)
+        search = replace(search, warm_start=replace(search.warm_start, folder=folder))
+    return search
 
 
 def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ...]:
