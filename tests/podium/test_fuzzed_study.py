@@ -40,7 +40,7 @@ def changed(values, place, value):
     return found
 
 
-@pytest.mark.parametrize("share", [0.06, pytest.param(1.0, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("share", [0.03, pytest.param(1.0, marks=pytest.mark.soak)])
 def test_whatever_a_value_is_commands_end_in_one_line_and_other_studies_are_listed(
     finished_study, tmp_path, capsys, share
 ):

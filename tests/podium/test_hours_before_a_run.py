@@ -23,9 +23,9 @@ study: other
 datasets: [{name: glyphs, script: greek, classes: 60, instances_per_class: 12}]
 losses: [contrastive, multi_similarity]
 embedding_dims: [8]
-search: {trials: 4, early_stopping: {kind: none}}
-final: {seeds: 2}
-training: {epochs: 3}
+search: {trials: 2, early_stopping: {kind: none}}
+final: {seeds: 1}
+training: {epochs: 2}
 """
 
 

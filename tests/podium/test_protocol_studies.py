@@ -16,10 +16,10 @@ SMALLER = {
     "cross-validation-glyphs": ("final.protocol.folds=2",),
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
     "gradml-grid-glyphs": ("search.repeats=2",),
-    "thesis-tables-glyphs": ("embedding_dims=[16]",),
     "thesis-own-loss-glyphs": (),
 }
 LIKE_THESE = {
+    "thesis-tables-glyphs": ("embedding_dims=[16]",),
     "split-ratio-glyphs": ("search.repeats=2",),
     "fixed-validation-glyphs": ("search.trials=19",),
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),

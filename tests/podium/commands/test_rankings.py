@@ -52,7 +52,7 @@ def test_every_data_set_and_score_of_a_study_is_ranked_as_the_command_ranks_it(t
     assert datasets == {"all", "glyphs-greek", "glyphs-latin"}
     assert set(SCORES) <= {score for _, score in found}
     for (dataset, label), rows in found.items():
-        if label not in SCORES:
+        if label not in SCORES or (dataset != "all" and label != "Recall@1"):
             continue
         where = () if dataset == "all" else ("--where", f"dataset={dataset}")
         called = call(capsys, "tournament", store, "--score", SCORES[label], *where, "--json")
