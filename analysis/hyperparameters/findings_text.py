@@ -161,7 +161,7 @@ def bound_warnings(tuned: TunedHyperparameters) -> list[str]:
 def caveats(tuned: TunedHyperparameters) -> list[str]:
     """What biases the importances of this study: its sampler, trials and space left out."""
     found = []
-    if tuned.is_adaptive:
+    if tuned.is_adaptive and tuned.importances["importance"].is_not_null().any():
         found.append(
             f"The sampler ({tuned.sampler}) tries more configs where scores are high. A"
             " hyperparameter whose bad values it soon avoided looks less important than it is, and"

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import polars as pl
 
+from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES
 from podium.analysis.estimates.kendall_tau import kendall_tau
 from podium.analysis.hypothesis_tests.corrected_resampled_t import (
     CorrectedT,
@@ -93,15 +94,18 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     Returns:
         ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
         fewest of any fold), ``test_mean``, ``test_std``, ``val_mean``, ``val_std`` and ``tau``
-        (Kendall's, best validation against test over folds; null if undefined). The last three are
-        null where there are no validation scores.
+        (Kendall's, best validation against test over folds; null if undefined or of two folds).
+        The last three are null where there are no validation scores.
     """
     rows = []
     for cell, group in folds.group_by(CELL_COLUMNS, maintain_order=True):
         test = fold_statistics(group["test"].to_list())
         has_val = group["val"].is_not_null().any()
         val = fold_statistics(group["val"].to_list()) if has_val else None
-        tau = kendall_tau(group["val"].to_list(), group["test"].to_list()) if has_val else math.nan
+        is_ranked = has_val and test.num_folds >= FEWEST_VALUES
+        tau = (
+            kendall_tau(group["val"].to_list(), group["test"].to_list()) if is_ranked else math.nan
+        )
         rows.append(
             {
                 **dict(zip(CELL_COLUMNS, cell, strict=True)),

@@ -40,6 +40,11 @@ def test_a_cell_tells_mean_and_deviation_over_folds():
     assert (row["num_folds"], row["num_missing"], row["num_seeds"]) == (3, 0, 1)
 
 
+def test_two_folds_always_agree_or_not_so_they_have_no_tau():
+    (row,) = cross_validation_table(folds_of(kfold_store({"a": [100, 110]}))).to_dicts()
+    assert (row["num_folds"], row["tau"]) == (2, None)
+
+
 # Psomas 2020, table 13: best validation and test Recall@1 of ten folds, Multi-Similarity on CUB.
 TABLE_13 = {
     "val": (94.07, 94.39, 99.15, 98.21, 97.63, 98.49, 99.0, 99.5, 99.5, 97.92),
