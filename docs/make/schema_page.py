@@ -239,6 +239,9 @@ _RUN_MEANINGS = {
     "budget_wall_hours": "`budget.wall_hours`, likewise.",
     "budget_trials": "`budget.trials`, likewise.",
     "trials_per_search": "Planned for each search in this run.",
+    "slots": "Trials that fit at a time when it was written last.",
+    "seconds_left": "Estimate until the study or its budget ends.",
+    "part_done": "Of the seconds of all trials, in [0, 1].",
     "num_ended_searches": "Searches whose [share of the budget](../how-to/budgets.md) was used up in it.",
 }
 _SPENDING_OPENING = """\
@@ -255,6 +258,8 @@ _SPENDING_MEANINGS = {
     "seconds": "From the moment a worker had them until they ended.",
     "cpu_seconds": "The same times the CPUs they occupied.",
     "gpu_seconds": "The same times the part of a GPU they occupied.",
+    "whole_tries": "Of those that began from no checkpoint and ended complete, the number ...",
+    "whole_seconds": "... and the seconds.",
 }
 
 

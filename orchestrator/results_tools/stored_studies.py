@@ -7,6 +7,7 @@ needed. Trials are read only where rows lie in two files, and then their ids alo
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Literal
 
 from podium.errors import CorruptFileError, PodiumError, UnreachableError
@@ -18,7 +19,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store, read_study
 from podium.orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from podium.orchestrator.results.storage.locations import Place, StoredFile
-from podium.orchestrator.results.trial_files.inventory import inventory_of
+from podium.orchestrator.results.trial_files.inventory import needed_files, num_trials
 from podium.orchestrator.study.blocks import (
     SECONDS_PER_HOUR,
     num_reserved_trials,
@@ -123,7 +124,8 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     runs, resolved = read_runs(paths), read_study(paths)
     spent = [spent for run in runs for spent in run.spent]
     rows = [it.path for it in files if it.path.startswith("trials/")]
-    trials = inventory_of([paths.folder / it for it in rows if it.endswith(".parquet")]).num_trials
+    needed = needed_files([paths.folder / it for it in rows if it.endswith(".parquet")])
+    trials = num_trials(chain.from_iterable(needed.values()))
     planned = 0 if resolved is None else planned_trials(study_from_resolved(resolved))
     # Attempts that became rows of failed trials, minus those whose rows were withdrawn since.
     failed = sum(it.tries for it in spent if it.use == "failed")

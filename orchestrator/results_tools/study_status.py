@@ -1,14 +1,16 @@
 """How far a study is, what it spent and what its budget leaves, from its results folder alone."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
+
+import polars as pl
 
 from podium.orchestrator.results.records.artifact_files import kept_bytes
 from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.runs import (
     Run,
+    RunSpent,
     Use,
     cancelled_searches,
     ended_searches,
@@ -23,6 +25,7 @@ from podium.orchestrator.study.blocks import SECONDS_PER_HOUR, searches, trials_
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study
 
+c = pl.col  # c.state is the column of that name
 _NUMBERS = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
 
 
@@ -75,67 +78,67 @@ def study_status(folder: Place) -> StudyStatus:
     """
     reader, paths = Reader(folder), StudyPaths(folder)
     study = study_from_resolved(reader.study())
-    trials, planned, counts = trials_per_search(study), searches(study), reader.counts()
-    numbers, ended = Counter[tuple[str, str, str]](), Counter[tuple[str, str]]()
-    last_index: dict[str, int] = {}
-    for search_id, stage, state, number, _, last in counts.iter_rows():
-        numbers[search_id, stage, state] = number
-        ended[search_id, stage] += number
-        if stage == "search":
-            last_index[search_id] = max(last, last_index.get(search_id, 0))
-    whole = {search.id for search in planned if ended[search.id, "search"] == trials}
+    trials, planned, counts = trials_per_search(study), searches(study), reader.summarise(_counts)
+    ended = {row["search"]: row for row in counts.iter_rows(named=True)}
+    # The last suggestion of a whole search has a row: its index says how many there were.
+    whole = {search for search, row in ended.items() if row["trials"] == trials}
     asks = read_asks(paths, [search.id for search in planned if search.id not in whole])
     rows: list[dict[str, Any]] = []
     for search in planned:
-        own, num_ended = asks.get(search.id, []), ended[search.id, "search"]
-        asked, distinct = len(own), len({ask.trial_id for ask in own})
-        if search.id in whole:  # its last suggestion has a row: that says how many there were
-            asked, distinct = last_index[search.id] + 1, num_ended
-        failed = [numbers[search.id, stage, "FAILED"] for stage in ("search", "final")]
+        count, of_search = (
+            ended.get(search.id, dict.fromkeys(counts.columns, 0)),
+            asks.get(search.id, ()),
+        )
+        is_whole = search.id in whole
+        distinct = trials if is_whole else len({ask.trial_id for ask in of_search})
         rows.append(
             {
                 "search": search.id,
                 "name": search_name(study, search),
-                "trials": num_ended,
+                "trials": count["trials"],
                 "planned": trials,
-                "open": distinct - num_ended,
-                "pruned": numbers[search.id, "search", "PRUNED"],
-                "failed": sum(failed),
-                "duplicates": asked - distinct,
-                "finals": ended[search.id, "final"],
+                "open": distinct - count["trials"],
+                "pruned": count["pruned"],
+                "failed": count["failed"],
+                "duplicates": (count["last"] + 1 if is_whole else len(of_search)) - distinct,
+                "finals": count["finals"],
             }
         )
     return StudyStatus(
         searches=rows,
         total={
             **{name: sum(row[name] for row in rows) for name in _NUMBERS},
-            "baselines": sum(num for (_, stage), num in ended.items() if stage == "baseline"),
+            "baselines": int(counts["baselines"].sum()),
             "kept_mb": round(kept_bytes(paths) / 1e6, 1),  # weights and embeddings
         },
         spent=_spent(study, read_runs(paths), int(counts["trained"].sum())),
     )
 
 
+def _counts(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Trials of each search, by what became of them; ``trained`` ones are no copies."""
+    is_search, is_final = c.stage == "search", c.stage == "final"
+    return rows.group_by("search").agg(
+        trials=is_search.sum(),
+        pruned=(is_search & (c.state == "PRUNED")).sum(),
+        failed=((is_search | is_final) & (c.state == "FAILED")).sum(),
+        finals=is_final.sum(),
+        baselines=(c.stage == "baseline").sum(),
+        trained=c.same_as.is_null().sum(),
+        last=c.index.filter(is_search).max(),
+    )
+
+
 def _spent(study: Study, runs: Sequence[Run], num_trials: int) -> SpentStatus:
     """What a study spent, of whose trials so many ended and are no copies."""
-    of_use = {
-        use: [it for run in runs for it in run.spent if it.use == use] for use in get_args(Use)
-    }
-    uses = {
-        use: {
-            "tries": sum(it.tries for it in spent),
-            "trial_hours": sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
-            "gpu_hours": sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
-        }
-        for use, spent in of_use.items()
-    }
-    gpu_seconds = sum(it.gpu_seconds for run in runs for it in run.spent)
-    wall_seconds, trials = wall_seconds_of(runs), trials_per_search(study)
+    spent = [it for run in runs for it in run.spent]
+    total, wall_seconds, trials = _hours(spent), wall_seconds_of(runs), trials_per_search(study)
     ended = ended_searches(runs, asdict(study.budget))
+    gpu_seconds = sum(it.gpu_seconds for it in spent)
     return SpentStatus(
-        uses=uses,
-        trial_hours=sum(use["trial_hours"] for use in uses.values()),
-        gpu_hours=sum(use["gpu_hours"] for use in uses.values()),
+        uses={use: _hours([it for it in spent if it.use == use]) for use in get_args(Use)},
+        trial_hours=total["trial_hours"],
+        gpu_hours=total["gpu_hours"],
         wall_hours=wall_seconds / SECONDS_PER_HOUR,
         num_runs=len(runs),
         budget=budget_uses(study.budget, gpu_seconds, wall_seconds, num_trials),
@@ -143,3 +146,11 @@ def _spent(study: Study, runs: Sequence[Run], num_trials: int) -> SpentStatus:
         cancelled=cancelled_searches(runs),
         trials_per_search=trials,
     )
+
+
+def _hours(spent: Sequence[RunSpent]) -> dict[str, float]:
+    return {
+        "tries": sum(it.tries for it in spent),
+        "trial_hours": sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
+        "gpu_hours": sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
+    }

@@ -94,7 +94,7 @@ class RunAccount:
         self._say = say
         self._clock = clock
         self._earlier = read_runs(paths)
-        if not self._earlier and not reader.counts().is_empty():
+        if not self._earlier and not reader.ended_trials().is_empty():
             raise CorruptFileError(
                 f"{paths.runs} holds no account of a run, while {paths.trials} holds trials: what"
                 " they spent would be spent again. Restore the folder from a copy"

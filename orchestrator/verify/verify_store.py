@@ -33,15 +33,18 @@ from podium.orchestrator.results.storage.files import (
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
 from podium.orchestrator.results.trial_files.integrity import bad_files
-from podium.orchestrator.results.trial_files.inventory import take_inventory
 from podium.orchestrator.run.study_control import read_control
 from podium.orchestrator.study.blocks import with_trials_per_search
 from podium.orchestrator.study.foreign_code import read_copies
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.verify.findings import Findings
-from podium.orchestrator.verify.trial_rows import read_rows
-from podium.orchestrator.verify.trials_of_study import Results, check_identities, check_trials
+from podium.orchestrator.verify.trial_rules import (
+    Results,
+    check_identities,
+    check_trials,
+    read_rows,
+)
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import load_dataset_anew
 from podium.trainables.errors import CheckpointError, TrialInputError
@@ -81,7 +84,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     with findings.reading(paths.runs):
         runs = read_runs(paths)
     with findings.reading(paths.trials):
-        damaged = bad_files(paths, take_inventory(paths))
+        damaged = bad_files(paths)
         for text in damaged:
             findings.problem(paths.trials, text)
         findings.is_readable &= not damaged

@@ -33,7 +33,8 @@ from podium.orchestrator.results.storage.locations import Place
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
 
-_LIMITS = {"gpu_hours", "wall_hours", "trials"}
+LIMITS = (*HOURS, "trials")
+"""All limits in a budget."""
 
 RunEnding = Literal["finished", "interrupted", "budget", "error"]
 Use = Literal[
@@ -93,8 +94,8 @@ class StartedTrial:
 
 
 def _has_limits(budget: Mapping[str, float | None]) -> Mapping[str, float | None]:
-    if budget.keys() != _LIMITS:
-        raise ValueError(f"must hold {', '.join(sorted(_LIMITS))}")
+    if budget.keys() != {*LIMITS}:
+        raise ValueError(f"must hold {', '.join(sorted(LIMITS))}")
     return budget
 
 

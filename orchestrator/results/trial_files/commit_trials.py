@@ -11,11 +11,11 @@ from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
-from podium.orchestrator.results.storage.files import put_if_absent, remove
+from podium.orchestrator.results.storage.files import list_files, put_if_absent, remove
 from podium.orchestrator.results.storage.local_copies import keep_copy
 from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from podium.orchestrator.results.trial_files.integrity import open_rows
-from podium.orchestrator.results.trial_files.inventory import is_gathered, take_inventory
+from podium.orchestrator.results.trial_files.inventory import take_inventory, trials_in
 from podium.orchestrator.results.trial_files.parquet_file import encode
 
 _MOST_NAMED = 10  # problems of a row; a list may have one for each of its entries
@@ -49,7 +49,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         return False
     # The file of a trial that was gathered may be gone, so that its name is free. It is looked for
     # now that the name is taken: no gathering can slip in.
-    if is_gathered(paths, search, trial_id):
+    gathered = list_files(path.parent, ".gathered.parquet")
+    if any(trial_id in trials for trials in trials_in(gathered).values()):
         remove(path)
         return False
     keep_copy(path, data)  # which whoever gathers it need not fetch
@@ -73,7 +74,8 @@ def copy_trials(
         CorruptFileError: a trial to be copied has no row, or a file is damaged or foreign.
         StoreError: the store cannot be read or written.
     """
-    rows = open_rows(take_inventory(paths, search).files, read_store(paths), schema.names)
+    files = take_inventory(paths, search).get(search, ())
+    rows = open_rows(files, read_store(paths), schema.names)
     originals = rows.filter(pl.col("trial_id").is_in([copy["same_as"] for copy in copies]))
     known = {row["trial_id"]: row for row in originals.to_dicts()}
     for copy in copies:

@@ -24,7 +24,13 @@ from podium.orchestrator.results.storage.files import (
 from podium.orchestrator.results.storage.local_copies import forget, keep_copy, local_copies
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.integrity import open_rows
-from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
+from podium.orchestrator.results.trial_files.inventory import (
+    gathered,
+    needed_files,
+    take_inventory,
+    trial_files,
+    trials_in,
+)
 from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
 
 
@@ -44,7 +50,8 @@ def gather_search(
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be read or written; no trial is lost.
     """
-    _gather_rows(paths, take_inventory(paths, search), read_store(paths), check)
+    if files := take_inventory(paths, search).get(search):
+        _gather_rows(paths, files, read_store(paths), check)
 
 
 def gather_all(paths: StudyPaths) -> None:
@@ -64,11 +71,12 @@ def gather_all(paths: StudyPaths) -> None:
     committed: set[str] = set()  # only asked for where there are checkpoints
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
-        inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
-        whole = _gather_rows(paths, inventory, store, lambda: None)
-        if whole and checkpoints:
-            committed |= trials_in([whole])[whole]
-        gone += [file for file in inventory.listed if file != whole]
+        listed = trial_files(paths, StudyPaths.search_of(folder / "row"))
+        for files in needed_files(listed).values():
+            whole = _gather_rows(paths, files, store, lambda: None)
+            if checkpoints:
+                committed |= trials_in([whole])[whole]
+            gone += [file for file in listed if file != whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove(*gone)
     forget(gone)
@@ -96,9 +104,8 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     store = read_store(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
-        inventory = take_inventory(paths, search)
-        gathered = filter(StudyPaths.num_gathered, inventory.listed)
-        replaced = [file for file, ids in trials_in(gathered).items() if ids & gone]
+        known = trials_in(gathered(trial_files(paths, search)))
+        replaced = [file for file, ids in known.items() if ids & gone]
         for file in replaced:
             rows = _rows([file], store)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
@@ -113,14 +120,13 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
 
 def _gather_rows(
     paths: StudyPaths,
-    inventory: Inventory,
+    files: Sequence[Place],
     store: Store,
     check: Callable[[], object],
-) -> Place | None:
+) -> Place:
     """The one file with all rows of a search, which is created unless there is one already."""
-    files = inventory.files
-    if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], store)):
-        return files[0] if files else None
+    if len(files) == len(gathered(files)) == 1 and _is_complete(files[0], store):
+        return files[0]
     local_copies(files)  # several at once
     rows = _rows(files, store)
     check()

@@ -1,6 +1,7 @@
 """Checks that every committed trial can be read, and has the path that fits its row."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,11 @@ from podium.orchestrator.results.records.study_snapshot import Store, read_store
 from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.local_copies import local_copies
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory
+from podium.orchestrator.results.trial_files.inventory import (
+    num_trials,
+    take_inventory,
+    trial_files,
+)
 from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect, scan
 
 _MAX_SHOWN = 10
@@ -26,25 +31,23 @@ def check_store(paths: StudyPaths) -> int:
         CorruptFileError: naming `bad_files`, up to ten.
         PodiumError: it is not a results folder.
     """
-    inventory = take_inventory(paths)
-    problems = bad_files(paths, inventory)
-    if problems:
+    needed = take_inventory(paths)
+    if problems := bad_files(paths):
         rest = len(problems) - _MAX_SHOWN
         more = [f"and {rest} more files"] if rest > 0 else []
         raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
-    return inventory.num_trials
+    return num_trials(chain.from_iterable(needed.values()))
 
 
-def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
+def bad_files(paths: StudyPaths) -> list[str]:
     """What is wrong with files that are truncated, damaged, foreign, or do not fit their path.
 
     No more is decoded than which trials the files hold. Files with rows that are in others count,
     too, since plain readers read them.
     """
-    store = read_store(paths)
-    local_copies(inventory.listed)  # several at once
-    problems = []
-    for path in inventory.listed:
+    store, files, problems = read_store(paths), trial_files(paths), list[str]()
+    local_copies(files)  # several at once
+    for path in files:
         try:
             open_rows([path], store)
         except CorruptFileError as error:

@@ -9,9 +9,8 @@ A gathered row counts before a file of its own. Of gathered files of one search 
 trials, as while one replaces another, the one with the most trials counts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 import polars as pl
 
@@ -22,135 +21,81 @@ from podium.orchestrator.results.storage.local_copies import local_copies, local
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect
 
-_ids: dict[Place, frozenset[str]] = {}  # gathered file -> its trials, which never change
+
+def trial_files(paths: StudyPaths, search: str | None = None) -> list[Place]:
+    """All Parquet files of trials, or those of one search, sorted."""
+    if search is None:
+        return list_files(paths.trials, ".parquet", in_subfolders=True)
+    return list_files(paths.trial_folder(search), ".parquet")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inventory:
-    """The files that together hold each committed trial exactly once, at one moment.
-
-    Attributes:
-        listed: all files of rows.
-        gathered: files with the rows of many trials of one search.
-        loose: trial id -> file of its row alone, for trials that no gathered file holds.
-    """
-
-    listed: Sequence[Place]
-    gathered: Sequence[Place]
-    loose: Mapping[str, Place]
-
-    @cached_property
-    def files(self) -> Sequence[Place]:
-        """All files to read."""
-        return [*self.gathered, *self.loose.values()]
-
-    @cached_property
-    def of_searches(self) -> Mapping[str, Sequence[Place]]:
-        """Id of a search -> its files to read."""
-        found: dict[str, list[Place]] = {}
-        for file in self.files:
-            found.setdefault(StudyPaths.search_of(file), []).append(file)
-        return found
-
-    @property
-    def num_trials(self) -> int:
-        """Number of trials, by the names of files."""
-        return len(self.loose) + sum(map(StudyPaths.num_gathered, self.gathered))
+def gathered(files: Iterable[Place]) -> list[Place]:
+    """Those that hold the rows of many trials of one search."""
+    return [file for file in files if StudyPaths.num_gathered(file)]
 
 
-def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
+def num_trials(files: Iterable[Place]) -> int:
+    """Number of trials, by the names of files."""
+    return sum(StudyPaths.num_gathered(file) or 1 for file in files)
+
+
+def trials_in(files: Sequence[Place]) -> dict[Place, frozenset[str]]:
     """Gathered file -> ids of its trials.
 
     Raises:
         CorruptFileError: a file is missing or damaged.
         StoreError: one cannot be read.
     """
-    wanted = list(files)
-    new = [file for file in wanted if file not in _ids]
-    local_copies(new)  # several at once
-    for file in new:
-        ParquetFile(file)  # whose bytes are verified
-        try:
-            rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
-            ids = collect(rows.select(pl.col("trial_id").cast(pl.String)), file)
-            _ids[file] = frozenset(ids["trial_id"])
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise CorruptFileError(f"{file} lacks the column 'trial_id': {error}") from error
-    return {file: _ids[file] for file in wanted}
+    local_copies(files)  # several at once
+    return {file: _trials_in(file) for file in files}
 
 
-def is_gathered(paths: StudyPaths, search: str, trial_id: str) -> bool:
-    """Whether a gathered file holds a trial of a search; its folder is listed.
+@cache  # such a file never changes
+def _trials_in(file: Place) -> frozenset[str]:
+    ParquetFile(file)  # whose bytes are verified
+    try:
+        rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
+        ids = collect(rows.select(pl.col("trial_id").cast(pl.String)), file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise CorruptFileError(f"{file} lacks the column 'trial_id': {error}") from error
+    return frozenset(ids["trial_id"])
 
-    Raises:
-        CorruptFileError: such a file is damaged.
-    """
-    folder = paths.trial_folder(search)
-    files = list_files(folder, ".gathered.parquet")
-    return any(trial_id in trials for trials in trials_in(files).values())
 
-
-def take_inventory(paths: StudyPaths, search: str | None = None) -> Inventory:
-    """The files to read now.
-
-    Args:
-        paths: paths of the results folder.
-        search: id of the search that is meant; None for all.
-
-    Raises:
-        CorruptFileError: a trial lies in two searches, or a gathered file is damaged.
-    """
-    files = _listed(paths, search)
+def take_inventory(paths: StudyPaths, search: str | None = None) -> dict[str, list[Place]]:
+    """`needed_files` of all searches, or of one, at this moment; raises as that."""
+    files = trial_files(paths, search)
     # A listing of many files takes a while, in which one gathered file may replace another.
-    while _gathered(again := _listed(paths, search)) != _gathered(files):
+    while gathered(again := trial_files(paths, search)) != gathered(files):
         files = again
-    return inventory_of(again)
+    return needed_files(again)
 
 
-def inventory_of(files: Sequence[Place]) -> Inventory:
-    """As `take_inventory`, of who has listed the Parquet files of all trials.
+def needed_files(files: Sequence[Place]) -> dict[str, list[Place]]:
+    """Search -> the files among these that together hold each of its trials exactly once.
 
     Raises:
         CorruptFileError: a trial lies in two searches, or a gathered file is damaged.
     """
+    found: dict[str, list[Place]] = {}
     loose: dict[str, Place] = {}
-    gathered: dict[str, list[Place]] = {}
     for file in files:
-        if StudyPaths.num_gathered(file):
-            gathered.setdefault(StudyPaths.search_of(file), []).append(file)
-        elif loose.setdefault(file.stem, file) != file:
+        found.setdefault(StudyPaths.search_of(file), []).append(file)
+        if not StudyPaths.num_gathered(file) and loose.setdefault(file.stem, file) != file:
             raise CorruptFileError(
                 f"{file} is a second file of one trial; the other is {loose[file.stem]}"
             )
-    in_force = [file for of_search in gathered.values() for file in _in_force(of_search)]
-    searches = {StudyPaths.search_of(file) for file in loose.values()}
-    beside = [file for file in in_force if StudyPaths.search_of(file) in searches]
-    held = frozenset[str]().union(*trials_in(beside).values())
-    return Inventory(
-        listed=files,
-        gathered=in_force,
-        loose={trial_id: file for trial_id, file in loose.items() if trial_id not in held},
-    )
+    return {search: _needed(of_search) for search, of_search in found.items()}
 
 
-def _listed(paths: StudyPaths, search: str | None) -> list[Place]:
-    if search is None:
-        return list_files(paths.trials, ".parquet", in_subfolders=True)
-    return list_files(paths.trial_folder(search), ".parquet")
-
-
-def _gathered(files: Iterable[Place]) -> list[Place]:
-    return [file for file in files if StudyPaths.num_gathered(file)]
-
-
-def _in_force(files: Sequence[Place]) -> Iterator[Place]:
-    """The gathered files of one search, without those whose trials a larger one holds too."""
-    if len(files) == 1:
-        yield files[0]
-        return
-    known = trials_in(files)
-    taken: set[str] = set()
-    for file in sorted(files, key=lambda it: (-len(known[it]), it.name)):
-        if not known[file] <= taken:
-            taken |= known[file]
-            yield file
+def _needed(files: Sequence[Place]) -> list[Place]:
+    needed = gathered(files)
+    if len(files) == 1 or not needed:
+        return [*files]
+    trials: Mapping[Place, frozenset[str]] = trials_in(needed)
+    held: set[str] = set()
+    for file in sorted(trials, key=lambda it: (-len(trials[it]), it.name)):
+        if trials[file] <= held:
+            needed.remove(file)
+        held |= trials[file]
+    loose = (file for file in files if not StudyPaths.num_gathered(file))
+    return [*needed, *(file for file in loose if file.stem not in held)]

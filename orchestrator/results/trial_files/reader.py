@@ -13,7 +13,9 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from datetime import datetime
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -22,7 +24,8 @@ from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
-from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.journal_records import Attempt
+from podium.orchestrator.results.records.runs import LIMITS, Run, RunSpent, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
@@ -38,55 +41,34 @@ from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 
-ATTEMPT_COLUMNS = pl.Schema(
-    [
-        ("trial_id", pl.String()),
-        ("search", pl.String()),
-        ("number", pl.Int32()),
-        ("node", pl.String()),
-        ("pid", pl.Int64()),
-        ("device", pl.String()),
-        ("started_at", pl.Datetime("us", "UTC")),
-        ("ended_at", pl.Datetime("us", "UTC")),
-        ("cause", pl.String()),
-        ("message", pl.String()),
-        ("reports", pl.Int32()),
-        ("seconds", pl.Float64()),
-        ("cpus", pl.Float64()),
-        ("gpus", pl.Float64()),
-        ("peak_memory_mb", pl.Float64()),
-        ("device_memory_mb", pl.Float64()),
-        ("members", pl.Int32()),
-    ]
-)
+_KINDS = {
+    str: pl.String(),
+    int: pl.Int64(),
+    float: pl.Float64(),
+    datetime: pl.Datetime("us", "UTC"),
+}
 
+
+def _columns_of(record: type) -> dict[str, pl.DataType]:
+    """The fields of a kind of record that are plain values, as columns."""
+    kinds = {name: _kind(hint) for name, hint in get_type_hints(record).items()}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def _kind(hint: Any) -> pl.DataType | None:
+    if get_origin(hint) is Literal:
+        return pl.String()
+    return _kind(get_args(hint)[0]) if get_origin(hint) in (Union, UnionType) else _KINDS.get(hint)
+
+
+ATTEMPT_COLUMNS = pl.Schema(_columns_of(Attempt))
+SPENDING_COLUMNS = pl.Schema({"run": pl.Int64(), **_columns_of(RunSpent)})
 RUN_COLUMNS = pl.Schema(
-    [
-        ("run", pl.Int32()),
-        ("started_at", pl.Datetime("us", "UTC")),
-        ("host", pl.String()),
-        ("pid", pl.Int64()),
-        ("podium_version", pl.String()),
-        ("seconds", pl.Float64()),
-        ("end", pl.String()),
-        ("budget_gpu_hours", pl.Float64()),
-        ("budget_wall_hours", pl.Float64()),
-        ("budget_trials", pl.Int64()),
-        ("trials_per_search", pl.Int32()),
-        ("num_ended_searches", pl.Int32()),
-    ]
-)
-SPENDING_COLUMNS = pl.Schema(
-    [
-        ("run", pl.Int32()),
-        ("search", pl.String()),
-        ("stage", pl.String()),
-        ("use", pl.String()),
-        ("tries", pl.Int64()),
-        ("seconds", pl.Float64()),
-        ("cpu_seconds", pl.Float64()),
-        ("gpu_seconds", pl.Float64()),
-    ]
+    {
+        **{{"number": "run"}.get(name, name): kind for name, kind in _columns_of(Run).items()},
+        **{f"budget_{limit}": pl.Float64() for limit in LIMITS},
+        "num_ended_searches": pl.Int64(),
+    }
 )
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
@@ -181,21 +163,6 @@ class Reader:
             return query(rows.with_columns(is_winner=is_winner))
 
         return stored.collect(whole, in_parts=True)
-
-    def counts(self) -> pl.DataFrame:
-        """Number of trials by ``search``, ``stage`` and ``state``, sorted.
-
-        ``trained`` of them are no copies; ``last_index`` is the largest index of any of them.
-        """
-        key = ("search", "stage", "state")
-        counts = self.summarise(
-            lambda rows: rows.group_by(key).agg(
-                pl.len().cast(pl.Int64).alias("trials"),
-                pl.col("same_as").is_null().sum().cast(pl.Int64).alias("trained"),
-                pl.col("index").max().cast(pl.Int64).alias("last_index"),
-            )
-        )
-        return counts.sort(key)
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""

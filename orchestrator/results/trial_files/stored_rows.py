@@ -1,6 +1,7 @@
 """Queries on the trial files of a results folder, which may be gathered meanwhile."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 
 import polars as pl
 import pyarrow as pa
@@ -12,7 +13,7 @@ from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
 from podium.orchestrator.results.trial_files.integrity import open_rows
-from podium.orchestrator.results.trial_files.inventory import Inventory, take_inventory
+from podium.orchestrator.results.trial_files.inventory import take_inventory
 from podium.orchestrator.results.trial_files.parquet_file import collect, scan
 
 # Columns whose values name files, or are put into sentences, tables and figures.
@@ -34,7 +35,7 @@ class StoredRows:
         self._paths = paths
         self._store = store
         self._whole = whole
-        self._inventory = take_inventory(paths)
+        self._files = take_inventory(paths)
 
     def collect(
         self,
@@ -61,7 +62,7 @@ class StoredRows:
                 rows = query(self._scan(searches))
                 found = collect(rows, self._paths.folder, in_parts=in_parts)
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
-                self._inventory = self._inventory_after(error)
+                self._files = self._files_after(error)
                 continue
             check_names(found, self._paths)
             return found
@@ -93,23 +94,22 @@ class StoredRows:
             yield self.collect(of_part, [search])
 
     def _scan(self, searches: Collection[str] | None) -> pl.LazyFrame:
-        files, of_searches = self._inventory.files, self._inventory.of_searches
-        if searches is not None:
-            files = [file for search in searches for file in of_searches.get(search, ())]
+        searches = self._files if searches is None else searches
+        files = [file for search in searches for file in self._files.get(search, ())]
         # Before polars decodes them, which may misread flipped bits.
         new = [file for file in files if file not in self._whole]
         open_rows(new, self._store)
         self._whole.update(new)
         return scan(files, self._store.schema)
 
-    def _inventory_after(self, error: Exception) -> Inventory:
+    def _files_after(self, error: Exception) -> dict[str, list[Place]]:
         """The files to read instead, if some were gathered meanwhile; else raises the cause."""
-        fresh = take_inventory(self._paths)
-        if not set(self._inventory.files) <= set(fresh.files):
+        files, fresh = [*chain.from_iterable(self._files.values())], take_inventory(self._paths)
+        if not set(files) <= {*chain.from_iterable(fresh.values())}:
             return fresh
         if isinstance(error, CorruptFileError):
             raise error
-        for file in self._inventory.files:
+        for file in files:
             # All columns can be decoded.
             open_rows([file], self._store, self._store.schema.names)
         if isinstance(error, OSError):

@@ -20,13 +20,12 @@ def extended_store(folder, rows=TRIALS):
 
 
 def rows_of(store):
-    """Name -> frame, of all trials with their scores, class hits and counts."""
+    """Name -> frame, of all trials, their scores and class hits."""
     reader = Reader(store.folder)
     return {
         "trials": reader.trials().collect(),
         "scores": reader.scores().collect(),
         "class_hits": reader.class_hits().collect(),
-        "counts": reader.counts(),
     }
 
 

@@ -12,7 +12,7 @@ from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.integrity import check_store
-from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.results.trial_files.inventory import gathered, take_inventory
 from podium.orchestrator.run import run_study as run_study_module
 from tests.orchestrator.small_study import STUDY, run_here, tables
 
@@ -21,14 +21,15 @@ def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path
     found = []
 
     def look(paths):
-        inventory = take_inventory(paths)
-        found.append((len(inventory.gathered), len(inventory.loose), num_row_files(paths)))
+        files = [file for needed in take_inventory(paths).values() for file in needed]
+        whole = gathered(files)
+        found.append((len(whole), len(files) - len(whole), num_row_files(paths)))
         gather_all(paths)
 
     monkeypatch.setattr(run_study_module, "gather_all", look)
     run_here(STUDY, tmp_path)
-    ((gathered, loose, row_files),) = found
-    assert gathered == len(read_asks(StudyPaths(tmp_path / STUDY.name)))
+    ((num_whole, loose, row_files),) = found
+    assert num_whole == len(read_asks(StudyPaths(tmp_path / STUDY.name)))
     assert row_files - loose > loose > 0, "rows of finals are gathered at the end"
     assert num_row_files(StudyPaths(tmp_path / STUDY.name)) == 0
 

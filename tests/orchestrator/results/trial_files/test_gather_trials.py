@@ -11,7 +11,7 @@ from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from podium.orchestrator.results.trial_files.integrity import check_store
-from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.results.trial_files.inventory import num_trials, take_inventory
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
 from tests.orchestrator.results.file_operations import (
@@ -53,7 +53,7 @@ def test_a_search_that_is_over_is_gathered_and_every_reader_finds_each_trial_onc
     assert len(list(store.trial_folder("s1").iterdir())) == 2
     assert_same_frames(rows_of(store), before)
     assert plainly(store)["trial_id"].to_list() == before["trials"]["trial_id"].sort().to_list()
-    assert take_inventory(store).num_trials == check_store(store) == TRIALS
+    assert sum(map(num_trials, take_inventory(store).values())) == check_store(store) == TRIALS
 
 
 def test_at_the_end_one_file_of_each_search_is_left(tmp_path):
@@ -218,7 +218,6 @@ def test_readers_see_each_trial_once_while_others_commit_and_gather(tmp_path):
 READERS = (
     check_store,
     lambda store: Reader(store.folder).trials().collect(),
-    lambda store: Reader(store.folder).counts(),
 )
 
 

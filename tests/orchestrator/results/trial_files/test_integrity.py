@@ -97,7 +97,6 @@ READERS = {
     "count": lambda reader: reader.trials().select("objective").collect(),
     "decisions": lambda reader: reader.decisions(),
     "ended trials": lambda reader: reader.ended_trials(),
-    "counts": lambda reader: reader.counts(),
     "summary": lambda reader: reader.summarise(lambda rows: rows.select("objective")),
 }
 

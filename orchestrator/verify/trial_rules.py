@@ -1,25 +1,31 @@
-"""Checks trials against their study, each other, and the records beside them.
+"""Rules of trials: of each by itself, against its study, the others, and the records beside them.
 
 Each is made again from its place and its suggestion, as far as its data are here. No code of
 others is imported: hashes are recomputed from copies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 from pydantic_core import from_json
 
 from podium.orchestrator.results.records.journal import SearchJournal
 from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.results.records.metric_columns import known_columns, score_column
 from podium.orchestrator.results.records.runs import Run
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
+from podium.orchestrator.results.trial_files.flat_test_scores import flat_test_scores
+from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
 from podium.orchestrator.run.snapshot_study import changed_data
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES
 from podium.orchestrator.trials.recorder import hyperparameter_columns, selection_rule
 from podium.orchestrator.trials.specification import Finalist, TrialSpec
 from podium.orchestrator.trials.specification_maker import TrialSpecMaker
@@ -27,14 +33,158 @@ from podium.orchestrator.verify.findings import Findings
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.errors import TrialInputError
 
+_IDENTITY = [name for name, _ in IDENTITY_COLUMNS]
+_OF_COPIES = (*_IDENTITY, "attempts", "test_readings")  # what a copy has of its own
+_KEPT = (*_IDENTITY, "^hp[.].*$", "file", "state", "objective", "attempts", "selection_rule")
+_ORDER = ("search", "trial_id")
+_TOLERANCE = 1e-9  # sums may be taken in another order
+_HIT_KEY = ("file", "trial_id", "fold", "epoch", "role", "k")
+c = pl.col  # c.state is the column of that name
+
+_IS_SEARCH, _IS_COMPLETE = c.stage == "search", c.state == "COMPLETE"
+_CAUSES = sorted(FAILURE_CAUSES)
+_ROW_RULES = {
+    "stage must be search, final or baseline; it is {stage!r}": ~c.stage.is_in(
+        ("search", "final", "baseline"), nulls_equal=True
+    ),
+    "state must be COMPLETE, PRUNED or FAILED; it is {state!r}": ~c.state.is_in(
+        ("COMPLETE", "PRUNED", "FAILED"), nulls_equal=True
+    ),
+    "selected_from must be set in the final stage, and only there": c.selected_from.is_null()
+    == (c.stage == "final"),
+    "FAILED trials, and no others, must have a cause; it is {cause!r}": c.cause.is_null()
+    == (c.state == "FAILED"),
+    f"a cause must be one of {', '.join(_CAUSES)}; it is {{cause!r}}": ~c.cause.is_in(_CAUSES),
+    "PRUNED trials of a search, and no others, must have a rung; it is {rung}": c.rung.is_null()
+    == (_IS_SEARCH & (c.state == "PRUNED")),
+    "it has {epochs_run} epochs of {epochs_planned}, all of which a COMPLETE trial has": (
+        (c.epochs_run > c.epochs_planned) | ((c.epochs_run < c.epochs_planned) & _IS_COMPLETE)
+    ),
+    "tests must be of its folds, of all if it is a COMPLETE {stage} trial": (
+        c.tested.list.set_difference(c.folds).list.len() > 0
+    )
+    | ((c.tested != c.folds) & _IS_COMPLETE & ~_IS_SEARCH),
+    "a trial of a search must have no test scores": _IS_SEARCH
+    & (c.tested.list.len() > 0)
+    & ~c.tests_searches,
+}
+_SCORE = "{role} {metric} at {k} of epoch {epoch}, fold {fold} must be"
+# Hits and queries of it are stored.
+_IS_COUNTED = (c.metric == "recall") & (c.queries > 0)
+_SCORE_RULES = {
+    f"{_SCORE} a finite number; it is {{value}}": ~c.value.is_finite(),
+    f"{_SCORE} between 0 and 1; it is {{value}}": ~c.value.is_between(0, 1)
+    & c.value.is_finite()
+    & ~c.metric.is_in(("loss", "mean_label_distance")),
+    f"{_SCORE} {{hits}} / {{queries}}; it is {{value}}": _IS_COUNTED
+    & ((c.value - c.hits / c.queries).abs() > _TOLERANCE),
+    f"{_SCORE} the sum of its classes; it is {{hits}} / {{queries}}": (c.metric == "recall")
+    & (pl.concat_list("hits", "queries") != c.of_classes),
+}
+
+
+def read_rows(paths: StudyPaths, study: Study, findings: Findings) -> pl.DataFrame:
+    """One row a trial: flat columns, the ``file``, and a hash ``results`` of what copies share.
+
+    Args:
+        paths: the results folder, whose trial files can be read.
+        study: the study.
+        findings: collects problems.
+
+    Raises:
+        CorruptFileError: a row holds a name that podium never writes.
+    """
+    schema = read_store(paths).schema
+    stored = StoredRows(paths, read_store(paths), set())
+    folder = str(paths.trials).replace("{", "{{").replace("}", "}}")
+    frames = []
+    for rows in stored.batches(lambda every: every, columns=schema.names, order=_ORDER):
+        rows = rows.with_columns(file=pl.format(f"{folder}/search={{}}", c.search))
+        findings.tell(f"checking trial {findings.checked['trials']}")
+        findings.checked["trials"] += rows.height
+        for column, hits in (("scores", "class_hits"), ("test_scores", "test_class_hits")):
+            of_classes = pl.concat_list(pl.col("hits", "queries").sum())
+            sums = _long(rows, hits).group_by(_HIT_KEY).agg(of_classes=of_classes)
+            scores = _long(rows, column).join(sums, on=_HIT_KEY, how="left", nulls_equal=True)
+            findings.check(scores, _SCORE_RULES)
+        rows = _with_expected(rows, tests_searches=study.tests_searches)
+        findings.check(rows, _ROW_RULES | dict(_column_rules(rows)))
+        shared = pl.struct(name for name in schema.names if name not in _OF_COPIES).hash()
+        frames.append(rows.select(*_KEPT, results=shared))
+    return pl.concat(frames)
+
+
+def _long(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """One row per nested row of a column, with file and trial."""
+    some = rows.select("file", "trial_id", column).filter(c(column).list.len() > 0)
+    return some.explode(column).unnest(column)
+
+
+def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
+    """Rows with what follows from their details, as ``expected_NAME`` of columns, and folds."""
+    metrics, ks = known_columns(rows.columns)
+    is_valid, details = (c.role == "val") & c.value.is_finite(), pl.struct("fold", "epoch")
+    is_objective = is_valid & (c.metric == metrics[0]) & (c.k == ks[0])
+    best = c.epoch.filter(is_objective).first().over("trial_id", "fold")
+    scores = _long(rows, "scores").sort("value", "epoch", descending=[True, False])
+    by_trial = (
+        scores.with_columns(is_best=is_valid & (c.epoch == best))
+        .group_by("trial_id")
+        .agg(
+            seen=details.n_unique(),
+            expected_epochs_run=details.filter(c.epoch > 0).n_unique(),
+            num_best=c.fold.filter("is_best").n_unique(),
+            best_epoch=c.epoch.filter("is_best").first(),
+            **{
+                f"expected_{score_column(metric, k)}": c.value.filter(
+                    "is_best", c.metric == metric, c.k == k
+                ).mean()
+                for metric in metrics
+                for k in ks
+            },
+        )
+    )
+    num_tested, is_copy = c.tested.list.len(), c.same_as.is_not_null()
+    readings = num_tested + pl.when(c.split_protocol == "test_tuned").then(c.seen).fill_null(0)
+    readings = pl.when(is_copy).then(0).otherwise(readings)
+    # A test in quarantine whose embeddings collapsed was a reading without scores.
+    may_lack = _IS_SEARCH & ~is_copy & c.tests_searches
+    most = readings + pl.when(may_lack).then(c.folds.list.len()).otherwise(0)
+    all_folds = pl.int_ranges(c.num_folds, dtype=pl.Int32)
+    return (
+        rows.join(by_trial, on="trial_id", how="left", maintain_order="left")
+        .with_columns(
+            tests_searches=pl.lit(tests_searches),
+            folds=pl.when(c.fold.is_null()).then(all_folds).otherwise(pl.concat_list("fold")),
+            tested=c.test_scores.list.eval(pl.element().struct["fold"]).list.unique().list.sort(),
+        )
+        .with_columns(
+            pl.col("expected_epochs_run").fill_null(0),
+            expected_objective=f"expected_{score_column(metrics[0], ks[0])}",
+            expected_epoch_selected=pl.when(c.num_best == 1)
+            .then("best_epoch")
+            .otherwise("epoch_selected"),
+            expected_test_readings=c.test_readings.clip(readings, most),
+            **{f"expected_{name}": it for name, it in flat_test_scores(rows.columns).items()},
+        )
+    )
+
+
+def _column_rules(rows: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:
+    """Rules of columns that follow from details, and of all numbers."""
+    for name in (name.removeprefix("expected_") for name in rows.columns if "expected_" in name):
+        found, expected = c(name), c(f"expected_{name}")
+        differs = (found.is_null() != expected.is_null()) | ((found - expected).abs() > _TOLERANCE)
+        yield f"{name} must be {{expected_{name}}}, by its details; it is {{{name}}}", differs
+    for name in rows.select(cs.float()).columns:
+        yield f"{name} must be a finite number; it is {{{name}}}", ~c(name).is_finite()
+
+
 _OF_WINNER = ["search", "selected_from", "config_hash"]
-_OF_SEARCH = ["search", "trial_id"]
 # Settings that say where a trial ran, and where its files were; hashes of these are compared.
 _PLACES = ("num_threads", "cache_folder", "dataset", "backbone", "protocol")
 # Columns of finals that depend on how large the study was when they were planned.
 _OF_SIZE = ("index", "selected_from")
-_Values: TypeAlias = Mapping[str, Any]
-c = pl.col  # c.state is the column of that name
 
 
 class Results(NamedTuple):
@@ -87,12 +237,13 @@ _RULES = {
 def check_trials(results: Results, findings: Findings) -> None:
     """Trials fit each other, the plan of their study, and what runs and journals tell of them."""
     paths, study, runs, rows, journals = results
-    asks = [ask for journal in journals.values() for ask in journal.asks]
+    asks = [(ask.search, ask.trial_id) for it in journals.values() for ask in it.asks]
     attempts = [key for journal in journals.values() for key in journal.attempts]
-    retried = [failure for journal in journals.values() for failure in journal.retried]
-    num_copies, num_searches = rows["same_as"].count(), len({ask.search for ask in asks})
-    findings.checked.update(copies=num_copies, runs=len(runs), attempts=len(attempts))
-    findings.checked.update(searches=num_searches, asks=len(asks))
+    retried = [(it.trial_id, it.attempts) for of in journals.values() for it in of.retried]
+    asked = pl.DataFrame(asks, {"search": pl.String, "trial_id": pl.String}, orient="row")
+    num_searches = asked["search"].n_unique()
+    findings.checked.update(copies=rows["same_as"].count(), runs=len(runs), asks=len(asks))
+    findings.checked.update(searches=num_searches, attempts=len(attempts))
     if rows.height and not runs:
         findings.problem(paths.runs, "holds no account of a run, while there are trials")
     # Runs count a trial once its row is committed. Failures may be withdrawn since.
@@ -100,25 +251,23 @@ def check_trials(results: Results, findings: Findings) -> None:
     if rows.height < (counted := sum(it.tries for it in spent)):
         text = f"must hold the {counted} trials that runs completed; it holds {rows.height}"
         findings.problem(paths.trials, f"{text}. Restore the rows from a copy")
-    known = {*(ask.search for ask in asks), *rows.filter(c.stage != "baseline")["search"]}
+    known = {*asked["search"], *rows.filter(c.stage != "baseline")["search"]}
     for search in sorted(known - {search.id for search in searches(study)}):
         findings.problem(paths.study, f"must plan every search; there are trials of {search}")
-    suggested = dict.fromkeys((ask.search, ask.trial_id) for ask in asks)
-    asked = pl.DataFrame([*suggested], dict.fromkeys(_OF_SEARCH, pl.String), orient="row")
+    asked = asked.unique(maintain_order=True)
     asked = asked.with_columns(place=pl.int_range(pl.len()).over("search"))
     most = max([study.search.trials, *(run.trials_per_search for run in runs)])
     for search in asked.filter(c.place == most)["search"]:
         text = f"search {search} must have no more trials than its {most}"
         findings.problem(paths.journals, text)
-    withdrawn = _numbers("withdrawn", [(it.trial_id, it.attempts) for it in retried])
-    rows = rows.join(asked, on=_OF_SEARCH, how="left", maintain_order="left")
-    rows = rows.join(withdrawn, on="trial_id", how="left", maintain_order="left")
     for key, frame in (
+        (["search", "trial_id"], asked),
+        (["trial_id"], _numbers("withdrawn", retried)),
         (["trial_id"], _numbers("number", sorted(attempts))),
         (["same_as"], rows.select(same_as="trial_id", original="results")),
-        (_OF_WINNER, _winners(rows)),
     ):
         rows = rows.join(frame, on=key, how="left", maintain_order="left")
+    rows = rows.join(_winners(rows), on=_OF_WINNER, how="left", maintain_order="left")
     findings.check(rows, _RULES)
 
 
@@ -183,23 +332,30 @@ def check_identities(
         if search := planned.get(search_id):
             specs += (check_ask(paths, search, ask, maker) for ask in own)
             specs += _finals(maker, search, own, of_search)
-        made = {
-            (it.trial_id, bool(it.is_winner), it.settings.stop_epoch): it for it in reversed(specs)
-        }
         findings.checked["ids recomputed"] += len(own) + len(of_search)
+        made: dict[str, list[TrialSpec]] = {}
+        for spec in specs:
+            made.setdefault(spec.trial_id, []).append(spec)
         for row in of_search:
-            spec = made.get((row["trial_id"], bool(row["is_winner"]), _stop(row)))
-            for broken in _differences(row, spec, schema):
+            # A config may be both the default and the winner.
+            of_trial = [[*_differences(row, it, schema)] for it in made.get(row["trial_id"], ())]
+            for broken in min(
+                of_trial, key=len, default=["must be of a trial that the study has"]
+            ):
                 findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
 
 
 def _finals(
-    maker: TrialSpecMaker, search: Search, asks: Sequence[Ask], rows: Sequence[_Values]
+    maker: TrialSpecMaker, search: Search, asks: Sequence[Ask], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[TrialSpec]:
     """The finals that the study makes of configs of a search, where rows have some."""
     first = {ask.config_hash: ask for ask in reversed(asks)}
     finals = [row for row in rows if row["stage"] == "final" and row["config_hash"] in first]
-    chosen = {(it["config_hash"], bool(it["is_winner"]), _stop(it)) for it in finals}
+    stops = [_settings(row).get("stop_epoch") for row in finals]
+    chosen = {
+        (row["config_hash"], bool(row["is_winner"]), stop if type(stop) is int else None)
+        for row, stop in zip(finals, stops, strict=True)
+    }
     for of, is_winner, stop in chosen:
         finalist = Finalist(
             config=first[of].hyperparameters,
@@ -211,7 +367,7 @@ def _finals(
             yield from (spec, spec.copy(trained_for=""))
 
 
-def _settings(row: _Values) -> dict[str, Any]:
+def _settings(row: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a row; none if they are no JSON of a trial."""
     try:
         found = from_json(row["settings"] or "")
@@ -220,17 +376,8 @@ def _settings(row: _Values) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _stop(row: _Values) -> int | None:
-    """The epoch at which the training of a row was to stop, where that was set."""
-    stop = _settings(row).get("stop_epoch")
-    return stop if type(stop) is int else None
-
-
-def _differences(row: _Values, spec: TrialSpec | None, schema: pa.Schema) -> Iterator[str]:
+def _differences(row: Mapping[str, Any], spec: TrialSpec, schema: pa.Schema) -> Iterator[str]:
     """What a row has otherwise than the trial that the study makes in its place."""
-    if spec is None:
-        yield "must be of a trial that the study has"
-        return
     columns, settings = spec.identity_columns(row["study"]), _settings(row)
     expected = from_json(str(columns.pop("settings")))
     if settings != expected | {name: settings.get(name) for name in _PLACES}:
