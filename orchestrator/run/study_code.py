@@ -12,7 +12,7 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.journal import read_asks, remove_journal
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_provenance, read_study
-from podium.orchestrator.results.storage.files import put, remove_folder
+from podium.orchestrator.results.storage.files import put, remove
 from podium.orchestrator.study.blocks import searches
 from podium.orchestrator.study.foreign_code import (
     changed_code,
@@ -91,8 +91,7 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
     asks = read_asks(paths)
     for search in searches(study):
         if changed & set(import_paths((search.loss,), (search.block.backbone,))):
-            for ask in asks.get(search.id, ()):
-                remove_folder(paths.checkpoint_folder(ask.trial_id))
+            remove(*(paths.checkpoint(ask.trial_id) for ask in asks.get(search.id, ())))
             remove_journal(paths, search.id)
     names = ", ".join(sorted(changed))
     say(f"The code of {names} changed before any of its trials ended: its searches start over.")

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from podium.errors import StoreError
-from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.records.artifact_files import remove_leftovers
 from podium.orchestrator.results.records.journal import Journal
 from podium.orchestrator.results.records.journal_records import Ask, Attempt
 from podium.orchestrator.results.records.metric_columns import short_label
 from podium.orchestrator.results.records.runs import StartedTrial
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import remove
 from podium.orchestrator.scheduling.budget_watch import BudgetWatch
 from podium.orchestrator.scheduling.executor_interface import Loss, NoJob
 from podium.orchestrator.scheduling.resource_usage import use_of
@@ -363,8 +363,8 @@ class StudyScheduler:
         self._queues.earlier.pop(spec.trial_id, None)
         self._spending.end(spec.trial_id, use_of(ended.state))
         if running.attempt > 1 or ended.has_saved:
-            checkpoint_files.delete(self._paths, spec.trial_id)
-        if spec.stage != "search":
+            remove(self._paths.checkpoint(spec.trial_id))
+        if running.attempt > 1 or spec.stage != "search":
             remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if ended.state == "COMPLETE" else None
         _log.debug("%s", _ending_said(spec, history, ended))

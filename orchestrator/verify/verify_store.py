@@ -196,7 +196,7 @@ def _check_kept(
                 text = "is of a committed trial, and the study keeps it: it is missing. Restore it"
                 advice = f"if it was deleted on purpose, set keep.{folder.name} to false"
                 findings.problem(folder / name, f"{text}; {advice}")
-    for file in (folder / "state.pt" for folder in list_folders(paths.checkpoints)):
+    for file in list_files(paths.checkpoints, ".pt"):
         with findings.reading(file):
             if (content := read_bytes(file)) is None:
                 continue  # its trial was committed at this moment

@@ -2,7 +2,7 @@
 
 import time
 
-from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.trials.specification import TrialJob
 
 
@@ -28,5 +28,5 @@ class CheckpointSaver:
     def __call__(self, state: bytes) -> None:
         """Replace the checkpoint of the trial, whether or not that is due."""
         self.has_saved = True
-        checkpoint_files.save(self._job.paths, self._job.trial_id, state)
+        put(self._job.paths.checkpoint(self._job.trial_id), state)
         self._saved = time.monotonic()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.redaction import redacted
-from podium.orchestrator.results.records import checkpoint_files
-from podium.orchestrator.results.storage.files import put
+from podium.orchestrator.results.storage.files import put, read_bytes, remove
 from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 from podium.orchestrator.trials.provenance import version
 from podium.orchestrator.trials.specification import TrialJob
@@ -122,13 +121,11 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
         limit_memory(job.demand.whole.gpus)
     start = partial(trial, job.settings, save=attempt.save, keep=_artifact_saver(job))
     # An attempt is written before its first checkpoint: where there is one, this is not the first.
-    is_first = job.attempt == 1
+    is_first, checkpoint = job.attempt == 1, job.paths.checkpoint(job.trial_id)
     try:
-        yield from start(
-            resume=None if is_first else checkpoint_files.load(job.paths, job.trial_id)
-        )
+        yield from start(resume=None if is_first else read_bytes(checkpoint))
     except CheckpointError as error:
-        checkpoint_files.delete(job.paths, job.trial_id)
+        remove(checkpoint)
         attempt.note = redacted(f"it started from scratch, its checkpoint was deleted: {error}")
         logging.getLogger(__name__).warning(attempt.note)
         yield from start(resume=None)

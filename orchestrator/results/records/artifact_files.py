@@ -18,7 +18,7 @@ _SUFFIX = ".safetensors"
 
 def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
     """Delete what killed writers of a trial left; only safe once the trial has ended."""
-    for folder in (paths.models, paths.embeddings):
+    for folder in (paths.models, paths.embeddings, paths.checkpoints):
         remove_temporaries(folder, f"{trial_id}.")
 
 

@@ -15,13 +15,11 @@ driver left which was killed while writing it.
 """
 
 import hashlib
-import json
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import date
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
@@ -119,8 +117,7 @@ def read_journals(
     """
     # Runs are read before the journals: one that ends meanwhile has written more.
     runs = read_runs(paths) if runs is None else runs
-    found = _lines_in(_files_of(paths, searches))
-    _check_whole(paths, found, runs)
+    found = _lines_in(paths, _files_of(paths, searches), runs)
     return {search: _journal(search, lines, kinds) for search, lines in found.items()}
 
 
@@ -195,15 +192,12 @@ class Journal:
         """The journals of all searches, which this run continues; raises as `read_journals`."""
         runs, files = read_runs(self._paths), _files_of(self._paths, None)
         last = {file.parent.name: int(file.stem) for file in files}
-        lines = _lines_in(files)
-        _check_whole(self._paths, lines, runs)
-        for search, of_search in lines.items():
-            if search in self._tails:
-                continue
+        lines = _lines_in(self._paths, files, runs)
+        for search in lines.keys() - self._tails.keys():
             if not self._is_remote:  # else power might go with a line that the next one follows
                 append(self._paths.journal(search, last[search]), b"", 0, is_safe=True)
-            seal = _last_seal(of_search)
-            self._tails[search] = _Tail(last[search] + 1, seal, len(of_search))
+            seal = _last_seal(lines[search])
+            self._tails[search] = _Tail(last[search] + 1, seal, len(lines[search]))
         return {search: _journal(search, lines[search], _KINDS) for search in lines}
 
     def write(self, record: Record) -> None:
@@ -214,8 +208,9 @@ class Journal:
             StoreError: it cannot be written, or another run has written to this search.
         """
         tail = self._tails.setdefault(record.search, _Tail())
-        value = json.dumps(_values(record), allow_nan=False)
-        text = f'"{_NAMES[type(record)]}":{value}}}'.encode()
+        name = _NAMES[type(record)]
+        value = _ADAPTERS[name].dump_json(record, exclude_none=True)
+        text = b'"%s":%s}' % (name.encode(), value)
         tail.seal, tail.num_others = _seal(tail.seal, text), tail.num_others + 1
         tail.content += b'{"sha256":"%s",%s\n' % (tail.seal, text)
         is_attempt = isinstance(record, Attempt)
@@ -255,15 +250,6 @@ class Journal:
             tail.num_bytes = len(tail.content)
 
 
-def _values(record: Record) -> dict[str, Any]:
-    """What a line holds: nothing of what is not known."""
-    return {
-        name: value.isoformat() if isinstance(value, date) else value
-        for name, value in asdict(record).items()
-        if value is not None
-    }
-
-
 def _seal(before: bytes, text: bytes) -> bytes:
     return hashlib.sha256(before + text).hexdigest().encode()
 
@@ -281,13 +267,22 @@ def _files_of(paths: StudyPaths, searches: Collection[str] | None) -> list[Place
     return sorted(files, key=lambda it: (it.parent.name, int(it.stem)))
 
 
-def _lines_in(files: Sequence[Place]) -> dict[str, list[_Line]]:
-    """Search id -> the lines that count."""
+def _lines_in(
+    paths: StudyPaths, files: Sequence[Place], runs: Sequence[Run]
+) -> dict[str, list[_Line]]:
+    """Search id -> the lines that count, of which the last run must not have left more."""
     found: dict[str, list[_Line]] = {}
     for file, content in zip(files, each(read_bytes, files), strict=True):
         if content is None:
             raise CorruptFileError(f"{file} vanished while it was read; it is never deleted")
         _add_lines(found.setdefault(file.parent.name, []), file, content)
+    # Of a file that was cut nothing else tells.
+    for search, num_lines in (runs[-1].journal_lines if runs else {}).items():
+        if search in found and len(found[search]) < num_lines:
+            raise CorruptFileError(
+                f"{paths.journal_folder(search)} has {len(found[search])} lines, and had"
+                f" {num_lines} when the last run ended. Restore it from a copy"
+            )
     return found
 
 
@@ -303,18 +298,6 @@ def _add_lines(found: list[_Line], file: Place, content: bytes) -> None:
     is_begun = part.startswith(_BEGIN) or _BEGIN.startswith(part)
     if not is_begun or cut.is_after(_last_seal(found)):  # or its break became another byte
         raise _changed(cut.place)
-
-
-def _check_whole(
-    paths: StudyPaths, found: Mapping[str, Sequence[_Line]], runs: Sequence[Run]
-) -> None:
-    """Refuse journals that the last run left longer: of a file that was cut nothing else tells."""
-    for search, num_lines in (runs[-1].journal_lines if runs else {}).items():
-        if search in found and len(found[search]) < num_lines:
-            raise CorruptFileError(
-                f"{paths.journal_folder(search)} has {len(found[search])} lines, and had"
-                f" {num_lines} when the last run ended. Restore it from a copy"
-            )
 
 
 def _last_seal(lines: Sequence[_Line]) -> bytes:

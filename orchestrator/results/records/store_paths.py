@@ -17,7 +17,7 @@
         runs.json         how many runs there were, so that a lost one is noticed
         logs/trials/<trial_id>.log    what it printed, and a line for each epoch
         logs/run-<UTC time>.log                       what a run said and decided
-        checkpoints/<trial_id>/state.pt
+        checkpoints/<trial_id>.pt                     the state after its last finished epoch
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
 """
@@ -128,13 +128,9 @@ class StudyPaths:
         """What one run said and decided."""
         return self.logs / f"run-{_safe('started_at', started_at)}.log"
 
-    def checkpoint_folder(self, trial_id: str) -> Place:
-        """Everything a trial needs to continue; deleted when the trial is committed."""
-        return self.checkpoints / _safe("trial_id", trial_id)
-
     def checkpoint(self, trial_id: str) -> Place:
-        """The state after the last finished epoch."""
-        return self.checkpoint_folder(trial_id) / "state.pt"
+        """The state of a trial after its last finished epoch; deleted when it is committed."""
+        return self.checkpoints / f"{_safe('trial_id', trial_id)}.pt"
 
     def model(self, trial_id: str, fold: int) -> Place:
         """The weights of one fold of a trial."""

@@ -144,18 +144,19 @@ def write_snapshot_files(
     Raises:
         PodiumError: the folder belongs to another study.
     """
-    check_owner(paths, name)
+    check_readable(paths, name)
     store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
     write_checksummed(paths.store, store)
     write_checksummed(paths.provenance, {**provenance, "study": name})
     write_checksummed(paths.study, study)
 
 
-def check_owner(paths: StudyPaths, name: str) -> None:
-    """Refuse a results folder of another study; a folder that has none yet is fine.
+def check_readable(paths: StudyPaths, name: str) -> None:
+    """Refuse a results folder of another study, or with links; one that has none yet is fine.
 
     Raises:
         PodiumError: naming both studies; or the folder is of another version of podium.
+        CorruptFileError: the folder holds links.
     """
     store = _store(paths)
     if store is not None and store.study != name:
@@ -163,16 +164,6 @@ def check_owner(paths: StudyPaths, name: str) -> None:
             f"{paths.folder} holds results of the study {store.study!r}, not of {name!r}; "
             "give the study a name or a storage folder of its own"
         )
-
-
-def check_readable(paths: StudyPaths, name: str) -> None:
-    """As `check_owner`, and refuse a folder that holds links. Changes nothing.
-
-    Raises:
-        PodiumError: it is another study's, or another version's.
-        CorruptFileError: the folder holds links.
-    """
-    check_owner(paths, name)
     refuse_links(paths.folder, deep=True)
 
 

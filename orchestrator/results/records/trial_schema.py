@@ -29,122 +29,86 @@ ARROW_TYPES: dict[HyperparameterType, pa.DataType] = {
     "str": pa.string(),
 }
 
-_SCORES = pa.list_(
-    pa.struct(
-        [
-            ("fold", pa.int32()),
-            ("epoch", pa.int32()),
-            ("role", pa.string()),
-            ("metric", pa.string()),
-            ("k", pa.int32()),
-            ("value", pa.float64()),
-            ("hits", pa.int64()),
-            ("queries", pa.int64()),
-            ("gallery", pa.int64()),
-        ]
-    )
-)
+_TEXT, _FLAG, _NUMBER = pa.string(), pa.bool_(), pa.float64()
+_INT, _LONG, _TIME = pa.int32(), pa.int64(), pa.timestamp("us", tz="UTC")
 
-_CLASS_HITS = pa.list_(
-    pa.struct(
-        [
-            ("fold", pa.int32()),
-            ("epoch", pa.int32()),
-            ("role", pa.string()),
-            ("k", pa.int32()),
-            ("class_id", pa.int32()),
-            ("queries", pa.int64()),
-            ("hits", pa.int64()),
-        ]
-    )
-)
 
-_RETRIEVALS = pa.list_(
-    pa.struct(
-        [
-            ("fold", pa.int32()),
-            ("class_name", pa.string()),
-            ("png", pa.binary()),
-            (
-                "neighbours",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("class_name", pa.string()),
-                            ("is_correct", pa.bool_()),
-                            ("similarity", pa.float32()),
-                            ("png", pa.binary()),
-                        ]
-                    )
-                ),
-            ),
-        ]
-    )
+def _nested(**columns: pa.DataType) -> pa.DataType:
+    """Rows within a row, of these columns."""
+    return pa.list_(pa.struct([*columns.items()]))
+
+
+_PLACE = {"fold": _INT, "epoch": _INT, "role": _TEXT}
+_SCORES = _nested(
+    **_PLACE, metric=_TEXT, k=_INT, value=_NUMBER, hits=_LONG, queries=_LONG, gallery=_LONG
 )
+_CLASS_HITS = _nested(**_PLACE, k=_INT, class_id=_INT, queries=_LONG, hits=_LONG)
+_NEIGHBOURS = _nested(class_name=_TEXT, is_correct=_FLAG, similarity=pa.float32(), png=pa.binary())
+_RETRIEVALS = _nested(fold=_INT, class_name=_TEXT, png=pa.binary(), neighbours=_NEIGHBOURS)
 
 IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    ("study", pa.string()),
-    ("trial_id", pa.string()),
-    ("search", pa.string()),
-    ("stage", pa.string()),  # search | final | baseline
-    ("index", pa.int32()),  # number of the suggestion within its search or stage
-    ("config_hash", pa.string()),
-    ("is_default", pa.bool_()),  # the published-default config
-    ("is_winner", pa.bool_()),  # final stage: the config its search selected ...
-    ("selected_from", pa.int32()),  # ... out of so many search trials; null in other stages
-    ("block", pa.string()),
-    ("dataset", pa.string()),
-    ("backbone", pa.string()),
-    ("weights", pa.string()),  # what the backbone started from
-    ("embedding_dim", pa.int32()),
-    ("image_size", pa.int32()),  # null where images have a size of their own
-    ("loss", pa.string()),
-    ("protocol", pa.string()),  # label of the search's
-    ("split_protocol", pa.string()),  # kind of the one that parts this trial's classes
-    ("train_on", pa.string()),  # final stage: part | all
-    ("repeat", pa.int32()),
-    ("fold", pa.int32()),  # null when one trial holds several folds
-    ("num_folds", pa.int32()),
-    ("seed", pa.int64()),
-    ("seed_index", pa.int32()),
-    ("leaks", pa.bool_()),  # test classes chose its epoch or its config
-    ("same_as", pa.string()),  # trial whose results these are, trained for another search
-    ("split_hash", pa.string()),
-    ("protocol_hash", pa.string()),
-    ("test_hash", pa.string()),
-    ("data_hash", pa.string()),
-    ("settings", pa.string()),  # JSON: all that defines the trial, enough to run it again
+    ("study", _TEXT),
+    ("trial_id", _TEXT),
+    ("search", _TEXT),
+    ("stage", _TEXT),  # search | final | baseline
+    ("index", _INT),  # number of the suggestion within its search or stage
+    ("config_hash", _TEXT),
+    ("is_default", _FLAG),  # the published-default config
+    ("is_winner", _FLAG),  # final stage: the config its search selected ...
+    ("selected_from", _INT),  # ... out of so many search trials; null in other stages
+    ("block", _TEXT),
+    ("dataset", _TEXT),
+    ("backbone", _TEXT),
+    ("weights", _TEXT),  # what the backbone started from
+    ("embedding_dim", _INT),
+    ("image_size", _INT),  # null where images have a size of their own
+    ("loss", _TEXT),
+    ("protocol", _TEXT),  # label of the search's
+    ("split_protocol", _TEXT),  # kind of the one that parts this trial's classes
+    ("train_on", _TEXT),  # final stage: part | all
+    ("repeat", _INT),
+    ("fold", _INT),  # null when one trial holds several folds
+    ("num_folds", _INT),
+    ("seed", _LONG),
+    ("seed_index", _INT),
+    ("leaks", _FLAG),  # test classes chose its epoch or its config
+    ("same_as", _TEXT),  # trial whose results these are, trained for another search
+    ("split_hash", _TEXT),
+    ("protocol_hash", _TEXT),
+    ("test_hash", _TEXT),
+    ("data_hash", _TEXT),
+    ("settings", _TEXT),  # JSON: all that defines the trial, enough to run it again
 )
 
 _OUTCOME_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    ("state", pa.string()),  # COMPLETE | PRUNED | FAILED
-    ("cause", pa.string()),
-    ("message", pa.string()),
-    ("traceback", pa.string()),
-    ("log", pa.string()),
-    ("rung", pa.int32()),
-    ("epochs_planned", pa.int32()),
-    ("epochs_run", pa.int32()),
-    ("epoch_selected", pa.int32()),
-    ("selection_rule", pa.string()),
-    ("test_readings", pa.int32()),  # how often the trial scored test classes
-    ("objective", pa.float64()),
+    ("state", _TEXT),  # COMPLETE | PRUNED | FAILED
+    ("cause", _TEXT),
+    ("message", _TEXT),
+    ("traceback", _TEXT),
+    ("log", _TEXT),
+    ("rung", _INT),
+    ("epochs_planned", _INT),
+    ("epochs_run", _INT),
+    ("epoch_selected", _INT),
+    ("selection_rule", _TEXT),
+    ("test_readings", _INT),  # how often the trial scored test classes
+    ("objective", _NUMBER),
 )
 
 COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    ("seconds", pa.float64()),
-    ("test_seconds", pa.float64()),  # the part of them spent on test classes
-    ("peak_memory_mb", pa.float64()),
-    ("attempts", pa.int32()),
-    ("node", pa.string()),
-    ("device", pa.string()),
-    ("executor", pa.string()),  # population | single
-    ("started_at", pa.timestamp("us", tz="UTC")),
-    ("ended_at", pa.timestamp("us", tz="UTC")),
-    ("podium_version", pa.string()),
-    ("torch_version", pa.string()),
-    ("python_version", pa.string()),
-    ("git_commit", pa.string()),
+    ("seconds", _NUMBER),
+    ("test_seconds", _NUMBER),  # the part of them spent on test classes
+    ("peak_memory_mb", _NUMBER),
+    ("attempts", _INT),
+    ("node", _TEXT),
+    ("device", _TEXT),
+    ("executor", _TEXT),  # population | single
+    ("started_at", _TIME),
+    ("ended_at", _TIME),
+    ("podium_version", _TEXT),
+    ("torch_version", _TEXT),
+    ("python_version", _TEXT),
+    ("git_commit", _TEXT),
 )
 
 NESTED_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
@@ -184,7 +148,7 @@ def trial_schema(
         *IDENTITY_COLUMNS,
         *typed,
         *_OUTCOME_COLUMNS,
-        *((name, pa.float64()) for name in scores),
+        *((name, _NUMBER) for name in scores),
         *COST_COLUMNS,
         *NESTED_COLUMNS,
         *TEST_COLUMNS,

@@ -43,7 +43,6 @@ RECORD_BYTES = 64 * 2**20
 
 _MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _MAX_THREADS = 16
-_MOST_REMOVED = 1000  # objects by one request
 
 T = TypeVar("T")
 
@@ -58,14 +57,12 @@ def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
         return list(pool.map(lambda context, place: context.run(action, place), contexts, places))
 
 
-def _remote(place: RemotePath) -> "RemoteFile":
+def _at(place: Place) -> "LocalFile | RemoteFile":
+    if not isinstance(place, RemotePath):
+        return LocalFile(place)
     from podium.orchestrator.results.storage.object_store import RemoteFile  # takes 40 ms
 
     return RemoteFile(place)
-
-
-def _at(place: Place) -> "LocalFile | RemoteFile":
-    return _remote(place) if isinstance(place, RemotePath) else LocalFile(place)
 
 
 def check_writable(folder: Place) -> None:
@@ -105,21 +102,13 @@ def put_if_absent(path: Place, data: bytes) -> bool:
 
     Of several callers at the same time exactly one gets True.
     """
-    if not isinstance(path, RemotePath):
-        return local_files.create(path, data)
-    token = secrets.token_hex(16)
-    # Ours all the same, if it was made by an attempt whose answer was lost.
-    return _create(path, data, token) or _is_by(path, token)
+    # By the token it is known as ours, if it was made by an attempt whose answer was lost.
+    return _create(path, data, secrets.token_hex(8))
 
 
 @retried("write")
-def _create(path: RemotePath, data: bytes, token: str) -> bool:
-    return _remote(path).create(data, token)
-
-
-@retried("look at")
-def _is_by(path: RemotePath, token: str) -> bool:
-    return _remote(path).is_by(token)
+def _create(path: Place, data: bytes, token: str) -> bool:
+    return _at(path).create(data, token)
 
 
 @retried("read")
@@ -232,8 +221,7 @@ def refuse_links(folder: Place, *, deep: bool) -> None:
 def remove(*places: Place) -> None:
     """Delete files of one store, of S3 many by one request; nothing happens if there is none."""
     if any(isinstance(place, RemotePath) and place.scheme == "s3" for place in places):
-        for start in range(0, len(places), _MOST_REMOVED):
-            _remove(*places[start : start + _MOST_REMOVED])
+        _remove(*places)
     else:
         list(each(_remove, places))
 

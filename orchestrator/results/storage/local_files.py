@@ -128,6 +128,30 @@ class LocalFile:
         with writing(self._path) as file:
             file.write(data)
 
+    def create(self, data: bytes, token: str) -> bool:
+        """Write it whole unless there is one; whether this, or a call with that token, did."""
+        path, temporary = self._path, self._path.with_name(temporary_name(self._path.name, token))
+        try:
+            is_linked = temporary.exists() and path.exists() and path.samefile(temporary)
+            if not is_linked:
+                make_folder(path.parent)
+                with temporary.open("wb") as file:
+                    file.write(data)
+                    _flush(file)
+                with suppress(FileExistsError):
+                    path.hardlink_to(temporary)
+                    is_linked = True
+            _flush_folder(path.parent)
+        except OSError as error:
+            if is_transient(error):
+                raise  # what there is tells the next call whether it was linked
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        with suppress(OSError):  # the next run deletes it
+            temporary.unlink()
+        return is_linked
+
     def exists(self) -> bool:
         """Whether there is a file."""
         with suppress(FileNotFoundError):
@@ -182,36 +206,6 @@ def writing(path: Path) -> Iterator[BinaryIO]:
             _flush_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def create(path: Path, data: bytes) -> bool:
-    """As `files.put_if_absent`. A link whose answer was lost is known by its temporary name."""
-    temporary = path.with_name(temporary_name(path.name))
-
-    @retried("write")
-    def is_first(path: Path) -> bool:
-        if not _are_one(path, temporary):
-            make_folder(path.parent)
-            with temporary.open("wb") as file:
-                file.write(data)
-                _flush(file)
-            with suppress(FileExistsError):
-                path.hardlink_to(temporary)
-        _flush_folder(path.parent)
-        return _are_one(path, temporary)
-
-    try:
-        return is_first(path)
-    finally:
-        with suppress(OSError):  # the next run deletes it
-            temporary.unlink(missing_ok=True)
-
-
-def _are_one(path: Path, other: Path) -> bool:
-    try:
-        return path.samefile(other)
-    except FileNotFoundError:
-        return False
 
 
 @retried("write")

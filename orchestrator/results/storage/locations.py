@@ -135,9 +135,12 @@ def parse_place(given: str | Place) -> Place:
     return RemotePath(scheme, parts.netloc, key, parts.query)
 
 
-def temporary_name(name: str) -> str:
-    """A new name, in the same folder, for what is to be called ``name`` when it is whole."""
-    return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+def temporary_name(name: str, token: str = "") -> str:
+    """A name, in the same folder, for what is to be called ``name`` when it is whole.
+
+    It is a new one, unless there is a ``token``.
+    """
+    return f".{name}.{token or secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
 
 
 def _refuse_credentials(scheme: str, text: str, query: str) -> None:

@@ -11,10 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import Store, read_store
 from podium.orchestrator.results.storage.files import (
+    list_files,
     list_folders,
     put_if_absent,
     refuse_links,
@@ -67,7 +67,7 @@ def gather_all(paths: StudyPaths) -> None:
     refuse_links(paths.folder, deep=True)
     _remove_temporaries(paths)
     store = read_store(paths)
-    checkpoints = list_folders(paths.checkpoints)
+    checkpoints = list_files(paths.checkpoints, ".pt")
     committed: set[str] = set()  # only asked for where there are checkpoints
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
@@ -80,9 +80,7 @@ def gather_all(paths: StudyPaths) -> None:
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove(*gone)
     forget(gone)
-    for folder in checkpoints:
-        if folder.name in committed:
-            checkpoint_files.delete(paths, folder.name)
+    remove(*(file for file in checkpoints if file.stem in committed))
 
 
 def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
@@ -114,8 +112,7 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
         files = [*replaced, *(paths.trial(search, trial_id) for trial_id in gone)]
         remove(*files)
         forget(files)
-    for trial_id in trials:  # a run killed right after its commit may have left one
-        checkpoint_files.delete(paths, trial_id)
+    remove(*map(paths.checkpoint, trials))  # a run killed right after its commit may have left one
 
 
 def _gather_rows(
@@ -160,7 +157,7 @@ def _remove_temporaries(paths: StudyPaths) -> None:
     for parent in (paths.trials, paths.journals):
         for folder in list_folders(parent):
             remove_temporaries(folder)
-    for folder in (paths.models, paths.embeddings, paths.runs):
+    for folder in (paths.models, paths.embeddings, paths.checkpoints, paths.runs):
         remove_temporaries(folder)
     for file in (paths.store, paths.study, paths.provenance, paths.report):
         remove_temporaries(paths.folder, file.name)

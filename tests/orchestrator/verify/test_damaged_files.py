@@ -49,7 +49,7 @@ KINDS = {
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
     "journal": ("interrupted", "journal/*/000001.jsonl"),
-    "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
+    "checkpoint": ("interrupted", "checkpoints/*.pt"),
     "gathered trials": ("finished", "trials/*/*.gathered.parquet"),
     "model": ("finished", "models/*.safetensors"),
     "embeddings": ("finished", "embeddings/*.safetensors"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
 from podium.orchestrator.worker.worker import TrialWorker, train
 from podium.trainables.settings.trial_settings import DatasetSettings
@@ -33,7 +33,7 @@ def test_a_state_is_due_once_the_start_or_the_last_one_is_long_enough_ago(paths,
     now += 1.0
     assert save.is_due()
     save(b"state")
-    assert checkpoint_files.load(paths, "t0") == b"state"
+    assert read_bytes(paths.checkpoint("t0")) == b"state"
     assert not save.is_due()
     now += 300.0
     assert save.is_due()
@@ -44,7 +44,7 @@ def test_a_trial_saves_its_state_only_when_that_is_due(paths, minutes, is_saved)
     job = replace(job_in(paths, dataset=FEW), checkpoint_minutes=minutes)
     *_, ended = run(TrialWorker(train), job)
     assert ended.state == "COMPLETE"
-    assert (checkpoint_files.load(paths, "t0") is not None) == is_saved
+    assert (read_bytes(paths.checkpoint("t0")) is not None) == is_saved
     assert ended.has_saved == is_saved
 
 
@@ -55,9 +55,9 @@ def test_a_first_attempt_looks_for_no_checkpoint_and_a_later_one_resumes_from_it
         resumed.append(resume)
         yield from simulated_trial(settings, resume=None, save=save)
 
-    checkpoint_files.save(paths, "t0", b"of whom?")
+    put(paths.checkpoint("t0"), b"of whom?")
     run(TrialWorker(trial), job_in(paths))
-    saved = checkpoint_files.load(paths, "t0")
+    saved = read_bytes(paths.checkpoint("t0"))
     run(TrialWorker(trial), job_in(paths, attempt=2))
     assert resumed == [None, saved]
 

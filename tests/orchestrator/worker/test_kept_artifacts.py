@@ -122,10 +122,11 @@ def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
 
 def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
+    import podium.orchestrator.worker.checkpoint_saver
     import podium.orchestrator.worker.worker
 
     worker, killed, kept = podium.orchestrator.worker.worker, [], []
-    put, save = worker.put, worker.checkpoint_files.save
+    put, saver = worker.put, podium.orchestrator.worker.checkpoint_saver
 
     def end_after(kind):
         if not killed and kind == after:
@@ -138,11 +139,11 @@ def kill_once(monkeypatch, after):
         end_after(path.parent.name)
 
     def saving(*arguments):
-        save(*arguments)
+        put(*arguments)
         end_after("checkpoints" if kept else None)
 
     monkeypatch.setattr(worker, "put", putting)
-    monkeypatch.setattr(worker.checkpoint_files, "save", saving)
+    monkeypatch.setattr(saver, "put", saving)
     return killed
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from podium.errors import StoreError
-from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
@@ -123,13 +123,13 @@ def test_a_damaged_checkpoint_is_deleted_and_told_and_the_trial_starts_from_scra
 ):
     worker = TrialWorker(checked)
     undamaged = run(worker, job_in(paths))
-    checkpoint_files.save(paths, "t0", damaged)
+    put(paths.checkpoint("t0"), damaged)
     again = run(worker, job_in(paths, attempt=2))
     assert reports_in(again) == reports_in(undamaged)
     assert again[-1].state == "COMPLETE"
     assert "its checkpoint was deleted: the checkpoint of 3 bytes is damaged" in again[-1].log
     assert "was deleted" in again[-1].attempt.message
-    assert checkpoint_files.load(paths, "t0") != damaged
+    assert read_bytes(paths.checkpoint("t0")) != damaged
 
 
 def test_a_node_that_does_not_see_the_study_says_so_and_writes_nothing(tmp_path):

@@ -17,7 +17,7 @@ def test_every_file_has_its_place():
         PATHS.report: "report.html",
         PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
         PATHS.journal(SEARCH, 7): f"journal/{SEARCH}/000007.jsonl",
-        PATHS.checkpoint("ab12"): "checkpoints/ab12/state.pt",
+        PATHS.checkpoint("ab12"): "checkpoints/ab12.pt",
         PATHS.gathered_trials(SEARCH, 7, "ab" * 32): (
             f"trials/search={SEARCH}/7-abababababababab.gathered.parquet"
         ),

@@ -3,7 +3,7 @@ import pytest
 from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
-    check_owner,
+    check_readable,
     read_provenance,
     read_store,
     read_study,
@@ -43,7 +43,7 @@ def test_the_schema_comes_back(tmp_path, schema):
 
 
 def test_a_new_folder_is_of_any_study_and_a_grown_study_replaces_its_snapshot(tmp_path):
-    check_owner(StudyPaths(tmp_path / NAME), "any")
+    check_readable(StudyPaths(tmp_path / NAME), "any")
     assert not (tmp_path / NAME).exists()
     paths = new_store(tmp_path)
     freeze(paths, WIDER, {**STUDY, "more": 1})
@@ -56,7 +56,7 @@ def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     before = paths.study.read_bytes()
     message = r"holds results of the study 'tiny', not of 'other'"
     with pytest.raises(PodiumError, match=message):
-        check_owner(paths, "other")
+        check_readable(paths, "other")
     with pytest.raises(PodiumError, match=message):
         write_snapshot_files(paths, name="other", study={}, provenance=PROVENANCE, schema=SCHEMA)
     assert paths.study.read_bytes() == before

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from podium.errors import CorruptFileError, LockHeldError
-from podium.orchestrator.results.records import checkpoint_files
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from podium.orchestrator.results.trial_files.integrity import check_store
@@ -107,10 +107,10 @@ def test_large_rows_get_row_groups_of_their_own(tmp_path, monkeypatch):
 def test_checkpoints_of_committed_trials_go_at_the_end_and_others_stay(tmp_path):
     store = store_of_five(tmp_path)
     for trial_id in ("t000", "t099"):
-        checkpoint_files.save(store, trial_id, b"state")
+        put(store.checkpoint(trial_id), b"state")
     gather_all(store)
-    assert checkpoint_files.load(store, "t000") is None
-    assert checkpoint_files.load(store, "t099") == b"state"
+    assert read_bytes(store.checkpoint("t000")) is None
+    assert read_bytes(store.checkpoint("t099")) == b"state"
 
 
 def test_what_killed_writers_left_is_deleted_at_the_end_but_for_the_locks(tmp_path):

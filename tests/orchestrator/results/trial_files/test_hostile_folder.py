@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from podium.errors import CorruptFileError, StoreError
-from podium.orchestrator.results.records import checkpoint_files
-from podium.orchestrator.results.storage.files import put
+from podium.errors import CorruptFileError
+from podium.orchestrator.results.storage.files import put, remove
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
@@ -34,12 +33,11 @@ def _is_untouched(folder):
     )
 
 
-def test_a_checkpoint_folder_that_is_a_link_is_not_followed(tmp_path, outside):
+def test_a_checkpoint_that_is_a_link_is_not_followed(tmp_path, outside):
     paths = new_store(tmp_path)
-    paths.checkpoint_folder("t000").parent.mkdir()
-    paths.checkpoint_folder("t000").symlink_to(outside)
-    with pytest.raises(StoreError, match="cannot delete"):
-        checkpoint_files.delete(paths, "t000")
+    paths.checkpoints.mkdir()
+    paths.checkpoint("t000").symlink_to(outside / "precious.json")
+    remove(paths.checkpoint("t000"))
     assert _is_untouched(outside)
 
 

@@ -3,8 +3,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records import checkpoint_files
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
 from podium.orchestrator.results.trial_files.integrity import check_store
@@ -79,10 +79,10 @@ def test_a_withdrawn_trial_can_be_committed_and_gathered_again(tmp_path):
 def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
     store = commit(new_store(tmp_path), row(0), row(1))
     for trial in ("t000", "t001"):
-        checkpoint_files.save(store, trial, b"state")
+        put(store.checkpoint(trial), b"state")
     withdraw_trials(store, {"t000": "s0"})
-    assert checkpoint_files.load(store, "t000") is None
-    assert checkpoint_files.load(store, "t001") == b"state"
+    assert read_bytes(store.checkpoint("t000")) is None
+    assert read_bytes(store.checkpoint("t001")) == b"state"
 
 
 def test_a_damaged_gathered_file_is_named_and_loses_nothing(tmp_path):
