@@ -8,6 +8,7 @@ from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.metric_columns import StoredMetric
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
+    own_provenance,
     read_provenance,
     read_store,
     read_study,
@@ -44,13 +45,11 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             is now.
         CorruptFileError: a committed trial cannot be read.
     """
-    snapshot, origin = read_study(paths), read_provenance(paths)
+    snapshot = read_study(paths)
     if snapshot is None:
         _check_fresh(paths)
         return
-    if origin is None or origin.get("study", study.name) != study.name:
-        found = "missing" if origin is None else f"of the study {origin['study']!r}"
-        raise CorruptFileError(f"{paths.provenance} is {found}. Restore the original file")
+    own_provenance(paths)
     change = compare(snapshot, resolved_dict(study))
     if not change.is_compatible:
         lines = "\n".join(f"  {difference}" for difference in change.forbidden)

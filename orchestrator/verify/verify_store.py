@@ -19,9 +19,9 @@ from podium.orchestrator.results.records.journal import SearchJournal, read_jour
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
-    read_provenance,
+    own_provenance,
     read_store,
-    read_study,
+    started_study,
 )
 from podium.orchestrator.results.storage.files import (
     contents,
@@ -130,10 +130,9 @@ def _stored_study(
     """The study with the trials of its searches, and those of its data sets that are here."""
     study, provenance, datasets = None, dict[str, Any](), dict[str, Dataset]()
     with findings.reading(paths.provenance):
-        provenance = _own(paths, paths.provenance, read_provenance(paths), "study")
+        provenance = own_provenance(paths)
     with findings.reading(paths.study):
-        values = _own(paths, paths.study, read_study(paths), "name")
-        study = with_trials_per_search(study_from_resolved(values))
+        study = with_trials_per_search(study_from_resolved(started_study(paths)))
     if study is None:
         return None, {}
     with findings.reading(paths.control):
@@ -156,18 +155,6 @@ def _stored_study(
             text = f"data set {settings.label} is not on this machine"
             findings.note(f"{text}, so its ids were not recomputed: {error}")
     return study, datasets
-
-
-def _own(
-    paths: StudyPaths, file: Place, values: dict[str, Any] | None, key: str
-) -> dict[str, Any]:
-    """What a file holds, which must be there and of the study that store.json names."""
-    if values is None:
-        raise CorruptFileError(f"{file} is missing. Restore the file from a copy")
-    if values.get(key) != (name := read_store(paths).study):
-        text = f"must be of the study {name!r}, as store.json is; it is of {values.get(key)!r}"
-        raise CorruptFileError(f"{file} {text}")
-    return values
 
 
 def _check_kept(

@@ -208,9 +208,7 @@ class Journal:
             StoreError: it cannot be written, or another run has written to this search.
         """
         tail = self._tails.setdefault(record.search, _Tail())
-        name = _NAMES[type(record)]
-        value = _ADAPTERS[name].dump_json(record, exclude_none=True)
-        text = b'"%s":%s}' % (name.encode(), value)
+        text = b'"%s":%s}' % (_NAMES[type(record)].encode(), _json(record))
         tail.seal, tail.num_others = _seal(tail.seal, text), tail.num_others + 1
         tail.content += b'{"sha256":"%s",%s\n' % (tail.seal, text)
         is_attempt = isinstance(record, Attempt)
@@ -248,6 +246,10 @@ class Journal:
             tail.number, tail.content, tail.num_bytes = tail.number + 1, b"", 0
         else:
             tail.num_bytes = len(tail.content)
+
+
+def _json(record: Record) -> bytes:
+    return _ADAPTERS[_NAMES[type(record)]].dump_json(record, exclude_none=True)
 
 
 def _seal(before: bytes, text: bytes) -> bytes:

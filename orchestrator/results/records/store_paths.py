@@ -1,29 +1,9 @@
-"""The file names of a results folder; no other module knows them.
-
-::
-
-    <storage>/<study>/
-        store.json        which study this folder belongs to, and the columns of its trials
-        study.json        the resolved study          provenance.json   versions, hardware, hashes
-        lock/<number>.json                            who runs it, and who did before
-        report.html
-        code/<fingerprint>/<file>                     copies of code that is named by import path
-        code/<fingerprint>/<module>.py                copies of it, which are never imported
-        control.yaml      what the user changes while it runs
-        trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
-        trials/search=<search>/<count>-<hash>.gathered.parquet   those of a search that is over
-        journal/<search>/<number>.jsonl               what was asked, tried and withdrawn
-        runs/<number>.json                            what each run spent, and how it ended
-        runs.json         how many runs there were, so that a lost one is noticed
-        logs/trials/<trial_id>.log    what it printed, and a line for each epoch
-        logs/run-<UTC time>.log                       what a run said and decided
-        checkpoints/<trial_id>.pt                     the state after its last finished epoch
-        models/<trial_id>.<fold>.safetensors          weights of a final trial
-        embeddings/<trial_id>.<fold>.safetensors      of its test images
-"""
+"""The file names of a results folder ``<storage>/<study>/``; no other module knows them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from podium.orchestrator.results.storage.locations import Place, parse_place
 
@@ -31,7 +11,6 @@ from podium.orchestrator.results.storage.locations import Place, parse_place
 # (the sign of temporary files).
 _SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
 _GATHERED_TRIALS = re.compile(r"(\d+)-[0-9a-f]{16}\.gathered\.parquet")
-_SEARCH_PREFIX = "search="
 
 
 class _Inside:
@@ -44,54 +23,86 @@ class _Inside:
         return paths.folder / self._path
 
 
+class _Named:
+    """Files or folders of a results folder, by a path in there with names and numbers in braces.
+
+    They are given in that order. Names of searches and trials become file names, so those that
+    could leave the folder or be taken for a pattern are refused with ValueError.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._parts = re.findall(r"{(\w+)", path)
+
+    def __get__(self, paths: "StudyPaths", kind: object = None) -> Callable[..., Place]:
+        return partial(self._of, paths)
+
+    def _of(self, paths: "StudyPaths", *names: str | int) -> Place:
+        values = dict(zip(self._parts, names, strict=True))
+        for part, name in values.items():
+            _check_name(part, str(name))
+        return paths.folder / self._path.format_map(values)
+
+
 @dataclass(frozen=True, slots=True)
 class StudyPaths:
-    """File names of one results folder.
-
-    Names of searches and trials become file names, so those that could leave the folder or be
-    taken for a pattern are refused with ValueError.
-    """
+    """File names of one results folder."""
 
     folder: Place
 
     @classmethod
     def in_storage(cls, storage: str | Place, study: str) -> "StudyPaths":
         """The results folder ``<storage>/<study>``; StoreError for a URI with credentials."""
-        return cls(parse_place(storage) / _safe("study", study))
+        _check_name("study", study)
+        return cls(parse_place(storage) / study)
 
+    # Which study the folder belongs to, and the columns of its trials; the resolved study;
+    # versions, hardware, hashes; and what the user changes while it runs.
     store = _Inside("store.json")
     study = _Inside("study.json")
     provenance = _Inside("provenance.json")
-    report = _Inside("report.html")
     control = _Inside("control.yaml")
+    report = _Inside("report.html")
+
+    # Copies of code that is named by import path, by its fingerprint; they are never imported.
     code = _Inside("code")
+    code_folder = _Named("code/{fingerprint}")
+
+    # Who runs it, and who did before, by number.
     locks = _Inside("lock")
+    lock = _Named("lock/{number:06d}.json")
 
+    # One trial = one file = one row, and those of a search that is over, by the SHA-256 of all.
     trials = _Inside("trials")
+    trial_folder = _Named("trials/search={search}")
+    trial = _Named("trials/search={search}/{trial_id}.parquet")
+    gathered_trials = _Named("trials/search={search}/{count}-{checksum:.16}.gathered.parquet")
+
+    # What was asked, tried and withdrawn in a search, in parts.
     journals = _Inside("journal")
+    journal_folder = _Named("journal/{search}")
+    journal = _Named("journal/{search}/{number:06d}.jsonl")
+
+    # What each run spent, and how it ended; how many there were, so that a lost one is noticed.
     runs = _Inside("runs")
-    run_count = _Inside("runs.json")  # not in runs/, so that it is not lost with them
-    trial_logs = _Inside("logs/trials")
+    run = _Named("runs/{number:06d}.json")
+    run_count = _Inside("runs.json")
+
+    # What a trial printed and a line for each epoch; what a run said and decided.
     logs = _Inside("logs")
+    trial_logs = _Inside("logs/trials")
+    trial_log = _Named("logs/trials/{trial_id}.log")
+    run_log = _Named("logs/run-{started_at}.log")
+
+    # The state of a trial after its last finished epoch; deleted when it is committed.
     checkpoints = _Inside("checkpoints")
+    checkpoint = _Named("checkpoints/{trial_id}.pt")
+
+    # Weights of one fold of a final trial, and the embeddings of its test images.
     models = _Inside("models")
+    model = _Named("models/{trial_id}.{fold}.safetensors")
     embeddings = _Inside("embeddings")
-
-    def code_folder(self, fingerprint: str) -> Place:
-        """Copies of the files behind one fingerprint."""
-        return self.code / _safe("fingerprint", fingerprint)
-
-    def trial_folder(self, search: str) -> Place:
-        """Holds the committed trials of one search."""
-        return self.trials / f"{_SEARCH_PREFIX}{_safe('search', search)}"
-
-    def trial(self, search: str, trial_id: str) -> Place:
-        """The committed row of one trial."""
-        return self.trial_folder(search) / f"{_safe('trial_id', trial_id)}.parquet"
-
-    def gathered_trials(self, search: str, count: int, checksum: str) -> Place:
-        """The file of so many trials of one search, by the SHA-256 of what it holds."""
-        return self.trial_folder(search) / f"{count}-{checksum[:16]}.gathered.parquet"
+    test_embeddings = _Named("embeddings/{trial_id}.{fold}.safetensors")
 
     @staticmethod
     def num_gathered(trial_file: Place) -> int:
@@ -102,43 +113,7 @@ class StudyPaths:
     @staticmethod
     def search_of(trial_file: Place) -> str:
         """The search that the path of a trial file says it belongs to: the inverse of `trial`."""
-        return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
-
-    def journal_folder(self, search: str) -> Place:
-        """The journal of one search."""
-        return self.journals / _safe("search", search)
-
-    def journal(self, search: str, number: int) -> Place:
-        """A part of the journal of one search."""
-        return self.journal_folder(search) / f"{number:06d}.jsonl"
-
-    def lock(self, number: int) -> Place:
-        """Who had the lock as the so-manieth, and whether it lives."""
-        return self.locks / f"{number:06d}.json"
-
-    def run(self, number: int) -> Place:
-        """What one run spent, and how it ended."""
-        return self.runs / f"{number:06d}.json"
-
-    def trial_log(self, trial_id: str) -> Place:
-        """What a trial printed, and a line for each epoch, over all its attempts."""
-        return self.trial_logs / f"{_safe('trial_id', trial_id)}.log"
-
-    def run_log(self, started_at: str) -> Place:
-        """What one run said and decided."""
-        return self.logs / f"run-{_safe('started_at', started_at)}.log"
-
-    def checkpoint(self, trial_id: str) -> Place:
-        """The state of a trial after its last finished epoch; deleted when it is committed."""
-        return self.checkpoints / f"{_safe('trial_id', trial_id)}.pt"
-
-    def model(self, trial_id: str, fold: int) -> Place:
-        """The weights of one fold of a trial."""
-        return self.models / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
-
-    def test_embeddings(self, trial_id: str, fold: int) -> Place:
-        """The embeddings of the test images of one fold of a trial."""
-        return self.embeddings / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
+        return trial_file.parent.name.removeprefix("search=")
 
 
 def is_file_name(name: str) -> bool:
@@ -146,10 +121,9 @@ def is_file_name(name: str) -> bool:
     return bool(_SAFE_NAME.fullmatch(name))
 
 
-def _safe(what: str, name: str) -> str:
+def _check_name(what: str, name: str) -> None:
     if not is_file_name(name):
         raise ValueError(
             f"{what} {name!r} cannot be a file name: only letters, digits and . _ : + @ - are"
             " allowed, and no dot at the start"
         )
-    return name

@@ -40,7 +40,7 @@ from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from podium.orchestrator.results.storage.files import exists, refuse_links
-from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.results.storage.locations import Place, RemotePath
 
 _TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
 
@@ -215,13 +215,28 @@ def started_study(paths: StudyPaths) -> dict[str, Any]:
 
     Raises:
         PodiumError: it is no results folder, or the study never started.
-        CorruptFileError: study.json is damaged.
+        CorruptFileError: study.json is damaged, or of another study.
     """
-    read_store(paths)
-    study = read_study(paths)
-    if study is None:
-        raise PodiumError(f"{paths.study} is missing: the study never started")
-    return study
+    return _of_study(read_store(paths), paths.study, read_study(paths), "name")
+
+
+def own_provenance(paths: StudyPaths) -> dict[str, Any]:
+    """Versions, hardware and hashes of the study's first start; raises as `started_study`."""
+    return _of_study(read_store(paths), paths.provenance, read_provenance(paths), "study")
+
+
+def _of_study(
+    store: Store, file: Place, values: dict[str, Any] | None, key: str
+) -> dict[str, Any]:
+    """What a file holds, which must be there, and be of the study that store.json names."""
+    if values is None:
+        raise PodiumError(f"{file} is missing: the study never started, or lost it")
+    if values.get(key) != store.study:
+        raise CorruptFileError(
+            f"{file} must be of the study {store.study!r}, as store.json is; it is of"
+            f" {values.get(key)!r}. Restore the original file"
+        )
+    return values
 
 
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:

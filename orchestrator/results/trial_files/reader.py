@@ -20,7 +20,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
@@ -28,7 +27,7 @@ from podium.orchestrator.results.records.journal_records import Attempt
 from podium.orchestrator.results.records.runs import LIMITS, Run, RunSpent, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
-    read_provenance,
+    own_provenance,
     read_store,
     started_study,
 )
@@ -128,10 +127,7 @@ class Reader:
 
     def provenance(self) -> dict[str, Any]:
         """Versions, hardware and hashes of the study's first start."""
-        provenance = read_provenance(self._paths)
-        if provenance is None:
-            raise PodiumError(f"{self._paths.provenance} is missing: the study never started")
-        return provenance
+        return own_provenance(self._paths)
 
     def trials(self) -> pl.LazyFrame:
         """One row a trial: every column that is not nested.

@@ -1,5 +1,6 @@
 import errno
 import itertools
+import json
 import os
 import string
 import tempfile
@@ -229,8 +230,9 @@ def test_a_line_that_is_left_out_moved_or_doubled_is_named(local, file):
 def test_a_sealed_line_with_values_that_podium_never_writes_is_named(
     local, monkeypatch, record, change, message
 ):
-    real = journal_module._values
-    monkeypatch.setattr(journal_module, "_values", lambda it: {**real(it), **change})
+    values = json.loads(journal_module._json(record))
+    changed = json.dumps({**values, **change}).encode()
+    monkeypatch.setattr(journal_module, "_json", lambda record: changed)
     write_records(local, [record])
     with pytest.raises(CorruptFileError, match=rf"s/000001\.jsonl: line 1 .*{message}"):
         read_journals(local)
