@@ -33,6 +33,7 @@ from podium.orchestrator.results.storage.files import (
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
 from podium.orchestrator.results.trial_files.integrity import bad_files
+from podium.orchestrator.results.trial_files.inventory import trial_files
 from podium.orchestrator.run.study_control import read_control
 from podium.orchestrator.study.blocks import with_trials_per_search
 from podium.orchestrator.study.foreign_code import read_copies
@@ -84,7 +85,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     with findings.reading(paths.runs):
         runs = read_runs(paths)
     with findings.reading(paths.trials):
-        damaged = bad_files(paths)
+        damaged = bad_files(trial_files(paths), read_store(paths))
         for text in damaged:
             findings.problem(paths.trials, text)
         findings.is_readable &= not damaged

@@ -122,7 +122,9 @@ def _gather_rows(
     check: Callable[[], object],
 ) -> Place:
     """The one file with all rows of a search, which is created unless there is one already."""
-    if len(files) == len(gathered(files)) == 1 and _is_complete(files[0], store):
+    is_one = len(files) == len(gathered(files)) == 1
+    # The study may have gained columns since it was written.
+    if is_one and ParquetFile(files[0]).schema.names == store.schema.names:
         return files[0]
     local_copies(files)  # several at once
     rows = _rows(files, store)
@@ -130,11 +132,6 @@ def _gather_rows(
     whole = _write(paths, StudyPaths.search_of(files[0]), rows)
     check()
     return whole
-
-
-def _is_complete(file: Place, store: Store) -> bool:
-    """Whether a file has every column of its study, which may have gained some since."""
-    return bool(ParquetFile(file).schema.names == store.schema.names)
 
 
 def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:

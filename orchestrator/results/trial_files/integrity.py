@@ -14,8 +14,8 @@ from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.local_copies import local_copies
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import (
+    needed_files,
     num_trials,
-    take_inventory,
     trial_files,
 )
 from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect, scan
@@ -31,22 +31,23 @@ def check_store(paths: StudyPaths) -> int:
         CorruptFileError: naming `bad_files`, up to ten.
         PodiumError: it is not a results folder.
     """
-    needed = take_inventory(paths)
-    if problems := bad_files(paths):
+    files = trial_files(paths)
+    needed = needed_files(files)
+    if problems := bad_files(files, read_store(paths)):
         rest = len(problems) - _MAX_SHOWN
         more = [f"and {rest} more files"] if rest > 0 else []
         raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
     return num_trials(chain.from_iterable(needed.values()))
 
 
-def bad_files(paths: StudyPaths) -> list[str]:
+def bad_files(files: Sequence[Place], store: Store) -> list[str]:
     """What is wrong with files that are truncated, damaged, foreign, or do not fit their path.
 
     No more is decoded than which trials the files hold. Files with rows that are in others count,
     too, since plain readers read them.
     """
-    store, files, problems = read_store(paths), trial_files(paths), list[str]()
     local_copies(files)  # several at once
+    problems = []
     for path in files:
         try:
             open_rows([path], store)
