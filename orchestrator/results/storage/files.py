@@ -57,12 +57,14 @@ def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
         return list(pool.map(lambda context, place: context.run(action, place), contexts, places))
 
 
-def _at(place: Place) -> "LocalFile | RemoteFile":
-    if not isinstance(place, RemotePath):
-        return LocalFile(place)
+def _remote(place: RemotePath) -> "RemoteFile":
     from podium.orchestrator.results.storage.object_store import RemoteFile  # takes 40 ms
 
     return RemoteFile(place)
+
+
+def _at(place: Place) -> "LocalFile | RemoteFile":
+    return _remote(place) if isinstance(place, RemotePath) else LocalFile(place)
 
 
 def check_writable(folder: Place) -> None:
@@ -102,13 +104,19 @@ def put_if_absent(path: Place, data: bytes) -> bool:
 
     Of several callers at the same time exactly one gets True.
     """
-    # By the token it is known as ours, if it was made by an attempt whose answer was lost.
-    return _create(path, data, secrets.token_hex(8))
+    token = secrets.token_hex(8)
+    # Ours all the same, if it was made by an attempt whose answer was lost.
+    return _create(path, data, token) or (isinstance(path, RemotePath) and _is_by(path, token))
 
 
 @retried("write")
 def _create(path: Place, data: bytes, token: str) -> bool:
     return _at(path).create(data, token)
+
+
+@retried("look at")
+def _is_by(path: RemotePath, token: str) -> bool:
+    return _remote(path).is_by(token)
 
 
 @retried("read")

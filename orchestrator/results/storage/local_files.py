@@ -131,8 +131,10 @@ class LocalFile:
     def create(self, data: bytes, token: str) -> bool:
         """Write it whole unless there is one; whether this, or a call with that token, did."""
         path, temporary = self._path, self._path.with_name(temporary_name(self._path.name, token))
+        is_linked = False
         try:
-            is_linked = temporary.exists() and path.exists() and path.samefile(temporary)
+            with suppress(FileNotFoundError):
+                is_linked = path.samefile(temporary)
             if not is_linked:
                 make_folder(path.parent)
                 with temporary.open("wb") as file:

@@ -95,7 +95,7 @@ class RemoteFile:
         self._request("write", lambda client: self._put(client, data), must_find=True)
 
     def create(self, data: bytes, token: str) -> bool:
-        """Write it whole unless there is one; whether this, or a call with that token, did."""
+        """Write it whole unless there is one; whether this did. The ``token`` is for `is_by`."""
 
         def create(client: Any) -> bool:
             try:
@@ -104,8 +104,10 @@ class RemoteFile:
                 return False
             return True
 
-        if self._request("write", create, must_find=True):
-            return True
+        return bool(self._request("write", create, must_find=True))
+
+    def is_by(self, token: str) -> bool:
+        """Whether it was created with a token: by a request whose answer was lost."""
         known = self._request("look at", lambda client: client.get(self._key).attributes)
         return known is not None and known.get(_TOKEN) == token
 

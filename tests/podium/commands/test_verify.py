@@ -26,7 +26,7 @@ def test_a_sound_folder_is_counted_and_exits_with_0(interrupted_folder, capsys):
     [
         ("trials/*/*.parquet", "empty", " is not a readable Parquet file"),
         ("runs/*.json", "empty", " was changed"),
-        ("study.json", "missing", " is missing. Restore the file from a copy"),
+        ("study.json", "missing", " is missing: the study never started, or lost it"),
         ("provenance.json", "a folder", " is a folder"),
     ],
 )
