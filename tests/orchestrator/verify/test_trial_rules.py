@@ -1,4 +1,4 @@
-"""Every rule on rows, searches, asks, attempts, finals and failures, violated with right checksums."""
+"""Every rule on rows, asks, attempts, finals and failures, violated with right checksums."""
 
 import re
 from dataclasses import replace
