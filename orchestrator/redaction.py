@@ -7,7 +7,7 @@ such variables name, and values such as ``my-token``. Nothing else is masked.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,19 +33,12 @@ def redacted(text: str, environment: Mapping[str, str] | None = None) -> str:
         text: any text.
         environment: environment variables; None means those of this process.
     """
-    return next(redacted_texts([text], environment))
-
-
-def redacted_texts(
-    texts: Iterable[str], environment: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """Each text as `redacted` gives it; the environment is looked through once for all of them."""
     secrets = _secrets(os.environ if environment is None else environment)
     spellings = {form for it in secrets for form in _spellings(it)}
     # The longest first: one secret may begin with another.
     patterns = map(_pattern, sorted(spellings, key=lambda it: (-len(it), it)))
     found = re.compile("|".join(patterns) or r"(?!)")
-    return (found.sub(_HIDDEN, text) for text in texts)
+    return found.sub(_HIDDEN, text)
 
 
 def _spellings(secret: str) -> tuple[str, ...]:

@@ -31,9 +31,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.executors.ray_node_probe",
     "orchestrator.results.trial_files.flat_test_scores",
     "orchestrator.run.run_log",
-    "orchestrator.scheduling.budget_watch",
     "orchestrator.scheduling.systematic_failures",
-    "orchestrator.scheduling.time_left",
     "orchestrator.scheduling.timeouts",
     "orchestrator.scheduling.worker_slots",
     "orchestrator.study.external_loss_facts",
@@ -143,7 +141,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/errors", "trainables/file_caches",
+        "podium/errors", "search_spaces", "trainables/file_caches",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",

@@ -1,1 +1,3 @@
-"""Two ways to run trials behind one interface: Ray Tune and the current process."""
+"""Runs the scheduler's jobs: in this process, or on Ray, whose settings come before its import."""
+
+import podium.orchestrator.executors.ray_environment  # noqa: F401 - sets what Ray reads once

@@ -10,19 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import psutil
-
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._private import ray_constants, services
 from ray._private.node import Node
 from ray._raylet import Config  # type: ignore[attr-defined]
 
-# isort: on
-
 from podium.orchestrator.executors.private_folders import PrivateFolder
+from podium.orchestrator.executors.ray_environment import replaced
 from podium.orchestrator.scheduling.executor_interface import ClusterGoneError
 
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
@@ -41,15 +36,14 @@ def loopback_only() -> Iterator[None]:
     127.0.0.1 it takes the machine's address in its place. Where several nodes make no cluster, as
     on Windows and macOS, it stays on loopback: within the block it takes this machine for one.
     """
-    before, was_enabled = os.environ.get(_CLUSTERS), ray_constants.ENABLE_RAY_CLUSTER
-    os.environ[_CLUSTERS], ray_constants.ENABLE_RAY_CLUSTER = "0", False
+    before = os.environ.get(_CLUSTERS)
+    os.environ[_CLUSTERS] = "0"
     try:
-        yield
+        with replaced(ray_constants, ENABLE_RAY_CLUSTER=False):
+            yield
     finally:
-        ray_constants.ENABLE_RAY_CLUSTER = was_enabled
-        if before is None:
-            del os.environ[_CLUSTERS]
-        else:
+        del os.environ[_CLUSTERS]
+        if before is not None:
             os.environ[_CLUSTERS] = before
 
 
@@ -62,20 +56,12 @@ def needed_parts_only() -> Iterator[None]:
     there are get no signal that is sent to podium's process group, as by a terminal or `timeout`:
     podium stops what trains, and then ends them.
     """
-    changed: list[tuple[Any, str, object]] = [(Node, name, _start_nothing) for name in _NEEDLESS]
-    changed.append((services, "ConsolePopen", partial(services.ConsolePopen, process_group=0)))
-    before = [getattr(owner, name) for owner, name, _ in changed]
-    for owner, name, other in changed:
-        setattr(owner, name, other)
-    try:
+    own_group = partial(services.ConsolePopen, process_group=0)
+    with (
+        replaced(Node, **dict.fromkeys(_NEEDLESS, lambda *_, **__: None)),
+        replaced(services, ConsolePopen=own_group),
+    ):
         yield
-    finally:
-        for (owner, name, _), own in zip(changed, before, strict=True):
-            setattr(owner, name, own)
-
-
-def _start_nothing(*_: object, **__: object) -> None:
-    """In place of what starts a part of Ray."""
 
 
 @cache

@@ -11,19 +11,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
-
-# isort: on
 from ray import tune
 
 from podium.orchestrator.executors.job_groups import Group
 from podium.orchestrator.results.storage.local_files import never_made_again
 from podium.orchestrator.trials.worker_messages import Ended, Message
-from podium.orchestrator.worker.population_worker import Messages
 from podium.orchestrator.worker.process_memory import process_bytes
-from podium.orchestrator.worker.slot_worker import SlotWorker
+from podium.orchestrator.worker.slot_worker import Messages, SlotWorker
 from podium.orchestrator.worker.worker import TrialFunction
 
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its

@@ -10,11 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
-
-# isort: on
 from ray._private import worker as ray_worker
 from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError, RayError

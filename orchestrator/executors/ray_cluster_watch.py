@@ -7,11 +7,7 @@ import threading
 from contextlib import suppress
 from typing import Any, Literal
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
-
-# isort: on
 from ray.core.generated.common_pb2 import NodeDeathInfo  # type: ignore[attr-defined]
 from ray.core.generated.gcs_pb2 import GcsNodeInfo  # type: ignore[attr-defined]
 from ray.exceptions import RpcError

@@ -1,8 +1,11 @@
-"""Which Ray it must be, and what that reads from the environment. Import this before Ray."""
+"""Which Ray it must be, and what that reads from the environment when it is imported."""
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
+from typing import Any
 
 from podium.errors import PodiumError
 
@@ -40,7 +43,12 @@ _SETTINGS = {
 }
 
 
-def _refuse_other_versions() -> None:
+def refuse_other_versions() -> None:
+    """Refuse a Ray that was not tested; call it before anything imports Ray.
+
+    Raises:
+        PodiumError: naming the version that is installed and those that were tested.
+    """
     found = metadata.version("ray")
     if not OLDEST_RAY <= tuple(map(int, found.split(".")[:2])) <= NEWEST_RAY:
         oldest, newest = (".".join(map(str, it)) for it in (OLDEST_RAY, NEWEST_RAY))
@@ -50,7 +58,19 @@ def _refuse_other_versions() -> None:
         )
 
 
-_refuse_other_versions()
+@contextmanager
+def replaced(owner: Any, **values: object) -> Iterator[None]:
+    """Within the block these attributes of a part of Ray, which has no option for them, differ."""
+    before = {name: getattr(owner, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(owner, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(owner, name, value)
+
+
 # Up to Ray 2.57 it warns that a setting will be as it is set below.
 warnings.filterwarnings("ignore", "Tip: In future versions of Ray", FutureWarning)
 for _name, _value in _SETTINGS.items():

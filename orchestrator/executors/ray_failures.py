@@ -4,11 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray import exceptions
-
-# isort: on
 from ray._private import state
 from ray.air.execution._internal import RayActorManager
 

@@ -12,10 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-
-# isort: on
 from ray._private import utils
 from ray._private import worker as ray_worker
 

@@ -3,11 +3,7 @@
 import hashlib
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
-
-# isort: on
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

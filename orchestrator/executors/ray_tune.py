@@ -5,20 +5,15 @@ Tune's own persistence is not used: the results store is the truth, and Tune's i
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-
-# isort: on
 from ray import tune
 from ray.tune.execution import tune_controller
 
 from podium.orchestrator.executors.ray_actor import actor_class, resources_of
 from podium.orchestrator.executors.ray_cluster import RayCluster
 from podium.orchestrator.executors.ray_cluster_watch import PATIENCE
+from podium.orchestrator.executors.ray_environment import replaced
 from podium.orchestrator.executors.ray_failures import recording_actor_manager
 from podium.orchestrator.executors.ray_node_probe import check_all_nodes_see
 from podium.orchestrator.executors.tune_bridge import ClusterGone, TuneBridge
@@ -98,7 +93,9 @@ class RayTuneExecutor:
         logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
         bridge = TuneBridge(scheduler, self._cluster.watch, self.capacity)
         try:
-            with _patched_tune(bridge):
+            # Tune's manager of actors cannot be passed as an argument.
+            manager = recording_actor_manager(bridge.note)
+            with replaced(tune_controller, RayActorManager=manager):
                 self._run_tune(bridge)
         except ClusterGone as gone:
             self._cluster.abandon()
@@ -123,15 +120,3 @@ class RayTuneExecutor:
             verbose=0,
             log_to_file=False,
         )
-
-
-@contextmanager
-def _patched_tune(bridge: TuneBridge) -> Iterator[None]:
-    """Replace Tune's manager of actors, which cannot be passed as an argument."""
-    module: Any = tune_controller
-    own = module.RayActorManager
-    module.RayActorManager = recording_actor_manager(bridge.note)
-    try:
-        yield
-    finally:
-        module.RayActorManager = own

@@ -4,13 +4,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 import ray
-
-# isort: on
 from ray.tune.experiment import Trial
 
 from podium.errors import PodiumError
@@ -24,6 +20,8 @@ from podium.orchestrator.scheduling.executor_interface import (
     Scheduler,
 )
 from podium.orchestrator.study.resource_demand import Capacity
+
+T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
@@ -79,8 +77,6 @@ class _DeadTrial:
 class TuneBridge:
     """Passes jobs from the scheduler to Tune, and reports from Tune to the scheduler.
 
-    Tune swallows exceptions of searchers and schedulers; here they are kept, and end the run.
-
     Args:
         scheduler: the study's scheduler.
         watch: the watch on the cluster.
@@ -118,6 +114,14 @@ class TuneBridge:
     def fail(self, error: Exception) -> None:
         """End the run with the first of the errors."""
         self.error = self.error or error
+
+    def kept(self, call: Callable[[], T], otherwise: T) -> T:
+        """What a call gives; an error, which Tune would swallow, ends the run."""
+        try:
+            return call()
+        except Exception as error:
+            self.fail(error)
+            return otherwise
 
     def note(self, error: Exception) -> None:
         """Keep the error that ended an actor; Tune reports next which trial it ran."""

@@ -4,16 +4,13 @@ import signal
 import threading
 from typing import Any
 
-# isort: off
-import podium.orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
-
-# isort: on
 from ray import tune
 from ray.tune.experiment import Trial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
 from podium.errors import StoreError
+from podium.orchestrator.executors.job_groups import Group
 from podium.orchestrator.executors.tune_bridge import TuneBridge
 from podium.orchestrator.scheduling.executor_interface import NoJob
 
@@ -27,13 +24,9 @@ class BridgeSearcher(Searcher):
 
     def suggest(self, trial_id: str) -> Any:
         """A config with the jobs of a slot in it; None if there are none now."""
-        if self._bridge.is_ending:
-            return str(Searcher.FINISHED)
-        try:
-            jobs = self._bridge.suggest(trial_id)
-        except Exception as error:  # Tune would swallow it
-            self._bridge.fail(error)
-            return str(Searcher.FINISHED)
+        jobs: Group | NoJob = NoJob.FINISHED
+        if not self._bridge.is_ending:
+            jobs = self._bridge.kept(lambda: self._bridge.suggest(trial_id), jobs)
         if isinstance(jobs, NoJob):
             return str(Searcher.FINISHED) if jobs is NoJob.FINISHED else None
         return {"jobs": jobs}
@@ -42,10 +35,7 @@ class BridgeSearcher(Searcher):
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
     ) -> None:
         """Tune is done with a trial."""
-        try:
-            self._bridge.ended(trial_id, failed=error)
-        except Exception as failure:  # Tune would swallow it
-            self._bridge.fail(failure)
+        self._bridge.kept(lambda: self._bridge.ended(trial_id, failed=error), None)
 
     def save(self, checkpoint_path: str) -> None:
         """Nothing to save: the results store is the truth."""
@@ -72,11 +62,7 @@ class BridgeScheduler(FIFOScheduler):
 
     def on_trial_result(self, controller: Any, trial: Trial, result: dict[str, Any]) -> str:
         """Whether the trial continues."""
-        try:
-            continues = self._bridge.receive(trial.trial_id, result)
-        except Exception as error:  # Tune would swallow it
-            self._bridge.fail(error)
-            continues = False
+        continues = self._bridge.kept(lambda: self._bridge.receive(trial.trial_id, result), False)
         return str(TrialScheduler.CONTINUE if continues else TrialScheduler.STOP)
 
 
@@ -92,10 +78,7 @@ class BridgeStopper(tune.Stopper):
 
     def stop_all(self) -> bool:
         """Whether the run ends here."""
-        try:
-            self._bridge.check_trials()
-        except Exception as error:  # Tune would end its run in the middle
-            self._bridge.fail(error)
+        self._bridge.kept(self._bridge.check_trials, None)
         return self._bridge.is_ending
 
 

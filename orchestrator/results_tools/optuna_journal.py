@@ -17,7 +17,6 @@ from typing import Any
 
 import optuna
 import polars as pl
-from optuna.distributions import BaseDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
@@ -26,15 +25,13 @@ from podium.orchestrator.results.records.metric_columns import metric_label
 from podium.orchestrator.results.storage.local_files import store_errors
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.search_samplers.optuna_study import (
-    OPTUNA_STATES,
-    contains,
-    distribution_of,
-)
+from podium.orchestrator.search_samplers.optuna_study import OPTUNA_STATES, distribution_of
+from podium.orchestrator.search_samplers.unit_cube import is_inside
 from podium.orchestrator.study.blocks import searches, trials_per_search
 from podium.orchestrator.study.configs import space_of, unsearched_values
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Search, Study
+from podium.search_spaces.parameters import Choice, Int, Real
 from podium.trainables.file_caches.file_locks import file_lock
 
 _PREFIX = "hp."
@@ -111,9 +108,8 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> int:
         made = _study_of(storage, names, study, search, metric)
         known = [trial.user_attrs.get("trial_id") for trial in made.get_trials(deepcopy=False)]
         space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
-        ranges = {name: distribution_of(it) for name, it in space.parameters.items()}
         new = rows.filter(pl.col("search") == search.id, ~pl.col("trial_id").is_in(known))
-        made.add_trials(_trial(row, ranges) for row in new.iter_rows(named=True))
+        made.add_trials(_trial(row, space.parameters) for row in new.iter_rows(named=True))
         num_new += new.height
     for search_id in set(rows["search"]) - {search.id for search in planned}:
         raise PodiumError(f"study.json has no search {search_id}, but there are trials")
@@ -172,7 +168,7 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
 
 
 def _trial(
-    row: Mapping[str, Any], ranges: Mapping[str, BaseDistribution]
+    row: Mapping[str, Any], space: Mapping[str, Real | Int | Choice]
 ) -> optuna.trial.FrozenTrial:
     """A row as a trial of Optuna, with the values that a search reports to its sampler."""
     config = {
@@ -181,7 +177,9 @@ def _trial(
         if column.startswith(_PREFIX) and value is not None
     }
     own = {
-        name: it for name, it in ranges.items() if name in config and contains(it, config[name])
+        name: distribution_of(it)
+        for name, it in space.items()
+        if name in config and is_inside(it, config[name])
     }
     others = {name: value for name, value in config.items() if name not in own}
     attributes = {**{name: row[name] for name in _ATTRIBUTES}, "not_in_space": others or None}

@@ -13,11 +13,10 @@ from podium.orchestrator.results.records.runs import RunEnding, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     check_readable,
-    read_store,
     started_study,
 )
 from podium.orchestrator.results.storage.local_files import check_not_vanished, never_made_again
-from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
+from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.resume_study import rebuilt_queues
 from podium.orchestrator.run.retry_failed import (
@@ -46,7 +45,6 @@ from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study.study_changes import compare
-from podium.orchestrator.trials.provenance import current_versions
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.specification_maker import check_published
 from podium.trainables.dataset_interface.dataset import Dataset
@@ -159,10 +157,9 @@ def run_study(
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
-            recorder=TrialRecorder(study, paths, read_store(paths).schema, current_versions()),
+            recorder=TrialRecorder(study, paths),
             journal=journal,
             check_ownership=check_ownership,
-            gather_search=partial(gather_search, paths, check=check_ownership),
         )
         scheduler = StudyScheduler(study, store, queues, account, console.on_event, control)
         scheduler.events.study_started()

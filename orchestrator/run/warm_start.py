@@ -11,7 +11,7 @@ join later are looked up when they do. Nothing else ever depends on the earlier 
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
@@ -36,19 +36,6 @@ from podium.search_spaces.parameters import Value, existing
 from podium.trainables.tasks import objective_of
 
 Config = Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What earlier results hold for one loss in one block.
-
-    Attributes:
-        points: values of the searched hyperparameters, the best first.
-        unfit: why better configs were left out, one reason each.
-    """
-
-    points: tuple[Config, ...]
-    unfit: tuple[str, ...]
 
 
 def recall_warm_starts(study: Study, paths: StudyPaths) -> Study:
@@ -83,9 +70,9 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     found = {
         key: _found(study, block, loss, trials, settings.top) for key, (block, loss) in new.items()
     }
-    for key, item in found.items():
-        _report(key, item, say)
-    points = {**study.warm_starts, **{key: item.points for key, item in found.items()}}
+    for key, (configs, unfit) in found.items():
+        _report(key, configs, unfit, say)
+    points = {**study.warm_starts, **{key: configs for key, (configs, _) in found.items()}}
     _report_fairness(study, {wanted[key][1] for key in wanted if points[key]}, say)
     return replace(study, warm_starts=points)
 
@@ -111,7 +98,10 @@ def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -
     )
 
 
-def _found(study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int) -> _Found:
+def _found(
+    study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int
+) -> tuple[tuple[Config, ...], list[str]]:
+    """The best points of earlier results for a loss in a block, and why better ones are unfit."""
     of_loss = trials.filter(loss=loss)
     of_block = of_loss.filter(block=block.label)
     known: list[Config] = list(first_configs(study, block, loss))
@@ -128,7 +118,7 @@ def _found(study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int
         else:
             searched = space_of(study, loss).parameters
             points.append({name: config[name] for name in searched if name in config})
-    return _Found(tuple(points), tuple(unfit))
+    return tuple(points), unfit
 
 
 def _best_first(trials: pl.DataFrame) -> Iterator[dict[str, Value]]:
@@ -156,13 +146,15 @@ def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | N
     return None
 
 
-def _report(key: str, found: _Found, say: Callable[[str], object]) -> None:
+def _report(
+    key: str, points: Sequence[Config], unfit: Sequence[str], say: Callable[[str], object]
+) -> None:
     block, _, loss = key.partition(" ")
-    if found.unfit:
-        reasons = "; ".join(dict.fromkeys(found.unfit))
-        say(f"Warm start of {loss} in {block}: {_configs(found.unfit)} dropped: {reasons}")
-    if found.points:
-        say(f"Warm start of {loss} in {block}: tries {_configs(found.points)} of earlier results.")
+    if unfit:
+        reasons = "; ".join(dict.fromkeys(unfit))
+        say(f"Warm start of {loss} in {block}: {_configs(unfit)} dropped: {reasons}")
+    if points:
+        say(f"Warm start of {loss} in {block}: tries {_configs(points)} of earlier results.")
 
 
 def _configs(items: Sequence[object]) -> str:

@@ -1,20 +1,11 @@
 """What the store knows of ended trials, as searches may know it: validation only."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import polars as pl
 
 from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.trials.history import mean_epoch, running_best, selected_epochs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
-    """A final or baseline trial that has a row: id of its search, and the state it ended in."""
-
-    search: str
-    state: str
 
 
 def search_outcomes(
@@ -78,17 +69,14 @@ def whose_scores_count(
     return dict(counted.select("trial_id", "search").iter_rows())
 
 
-def committed_finals(decisions: pl.DataFrame) -> dict[str, Committed]:
-    """Trial id -> search and state, of every committed final and baseline trial.
+def committed_finals(decisions: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Trial id -> search id and state, of every committed final and baseline trial.
 
     Args:
         decisions: one row for each trial, from `Reader.ended_trials`.
     """
     rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
-    return {
-        trial_id: Committed(search=search, state=state)
-        for trial_id, search, state in rows.iter_rows()
-    }
+    return {trial_id: (search, state) for trial_id, search, state in rows.iter_rows()}
 
 
 def refit_epochs_of_defaults(decisions: pl.DataFrame) -> dict[str, int]:

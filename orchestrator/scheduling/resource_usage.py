@@ -5,21 +5,17 @@ One that no worker ever had is no attempt. The seconds of a population are those
 slot: at any time its members have equal parts of them, and who is left has all.
 """
 
+import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podium.orchestrator.results.records.runs import RunSpent, Use
 from podium.orchestrator.study.resource_demand import Demand
 
-_USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
-
-
-def use_of(state: str) -> Use:
-    """What became of an attempt that ended in a row of this state."""
-    return _USES[state]
+USE_OF_STATE: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
+"""What became of an attempt that ended in a row of this state."""
 
 
 class SpentOn(NamedTuple):
@@ -51,72 +47,32 @@ class Spent:
         self.whole_seconds += other.whole_seconds
 
 
-class RunningAttempt(NamedTuple):
-    """An attempt that has not ended: search id, stage and seconds of a worker slot so far."""
-
-    search: str
-    stage: str
-    seconds: float
-
-
-class _SlotTime:
-    """Seconds of a worker slot, in equal parts of those who are in it."""
-
-    def __init__(self, clock: Callable[[], float], since: float, num_in_it: int) -> None:
-        self._clock = clock
-        self._state = (0.0, since, num_in_it)  # replaced at once: another thread reads it
-
-    def part(self) -> float:
-        """Seconds of each who is in it by now."""
-        seconds, since, num_in_it = self._state
-        return seconds + (self._clock() - since) / num_in_it
-
-    def leave(self) -> bool:
-        """One is no longer in it; whether none is."""
-        num_left = self._state[2] - 1
-        if num_left:
-            self._state = (self.part(), self._clock(), num_left)
-        return not num_left
-
-
-class _GpuTime:
-    """GPU-seconds of all worker slots together, without a look at each attempt."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._in_use: Counter[float] = Counter()  # GPUs of a slot -> number of such slots
-        self._state = (0.0, clock(), 0.0)  # replaced at once: another thread reads it
-
-    def seconds(self) -> float:
-        """GPU-seconds by now."""
-        seconds, since, gpus = self._state
-        return seconds + (self._clock() - since) * gpus
-
-    def occupy(self, gpus: float, since: float) -> None:
-        """A slot of so many GPUs is in use, since a time that may be past."""
-        self._count(gpus, 1, since)
-
-    def release(self, gpus: float) -> None:
-        """A slot of so many GPUs is no longer in use."""
-        self._count(gpus, -1, self._clock())
-
-    def _count(self, gpus: float, change: int, since: float) -> None:
-        now, (seconds, before, rate) = self._clock(), self._state
-        self._in_use[gpus] += change
-        # Summed anew, since there are few kinds of slots: added up, differences would drift.
-        new_rate = sum(each * number for each, number in self._in_use.items())
-        seconds += (now - before) * rate + (now - since) * gpus * change
-        self._state = (seconds, now, new_rate)
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _OpenAttempt:
+    """An attempt that has not ended.
+
+    Attributes:
+        seconds: seconds of its slot until the number of attempts in that last changed.
+        since: when that was; the time it was handed out as long as it has no slot.
+        slot: all attempts in its slot, itself included; empty as long as no worker has it.
+    """
+
     search: str
     stage: str
     demand: Demand
     is_first: bool
-    handed_out: float
-    slot: _SlotTime | None = None  # once it has begun
+    since: float
+    seconds: float = 0.0
+    slot: "list[_OpenAttempt]" = field(default_factory=list)
+
+    def seconds_by(self, now: float) -> float:
+        return self.seconds + (now - self.since) / len(self.slot) if self.slot else 0.0
+
+    def leave(self, now: float) -> None:
+        """It is over: the others in its slot have larger parts of that from now on."""
+        for one in self.slot:
+            one.seconds, one.since = one.seconds_by(now), now
+        self.slot.remove(self)
 
 
 class Spending:
@@ -128,9 +84,11 @@ class Spending:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
         self._open: dict[str, _OpenAttempt] = {}
         self._closed: dict[SpentOn, Spent] = {}
-        self._gpu_time = _GpuTime(clock)
+        # GPU-seconds until the GPUs in use last changed: no look at each attempt is needed.
+        self._gpu_seconds, self._gpus, self._gpus_since = 0.0, 0.0, clock()
 
     def start(
         self, trial_id: str, search: str, stage: str, demand: Demand, *, is_first: bool
@@ -144,73 +102,85 @@ class Spending:
             demand: CPUs and GPUs it occupies; of a member of a population those of its slot count.
             is_first: whether it starts from scratch: there is no checkpoint of an attempt before.
         """
-        self._open[trial_id] = _OpenAttempt(search, stage, demand.whole, is_first, self._clock())
+        with self._lock:
+            self._open[trial_id] = _OpenAttempt(
+                search, stage, demand.whole, is_first, since=self._clock()
+            )
 
     def begin(self, trial_ids: Collection[str]) -> None:
         """A worker has them now, in one slot; later calls change nothing."""
-        opened = (self._open.get(trial_id) for trial_id in trial_ids)
-        found = [one for one in opened if one is not None and one.slot is None]
-        self._begin(found, self._clock())
+        with self._lock:
+            slot = [self._open[name] for name in trial_ids if name in self._open]
+            slot = [one for one in slot if not one.slot]
+            now = self._clock()
+            for one in slot:
+                one.since = now
+            self._occupy(slot)
 
     def note_message(self, trial_id: str) -> None:
         """A message of it came; without an earlier `begin` it counts from its handing out."""
         found = self._open.get(trial_id)
-        if found is not None and found.slot is None:
-            self._begin([found], found.handed_out)
+        if found is not None and not found.slot:
+            with self._lock:
+                self._occupy([found])
 
-    def _begin(self, attempts: Sequence[_OpenAttempt], since: float) -> None:
-        """They have a slot now; members of a population are parts of one slot."""
-        slot = _SlotTime(self._clock, since, len(attempts))
-        for one in attempts:
+    def _occupy(self, slot: list[_OpenAttempt]) -> None:
+        for one in slot:
             one.slot = slot
-        for one in attempts[:1]:
-            self._gpu_time.occupy(one.demand.gpus, since)
+        for one in slot[:1]:
+            self._count_gpus(one.demand.gpus, one.since)
+
+    def _count_gpus(self, change: float, since: float) -> None:
+        """So many more GPUs are in use, or fewer, since a time that may be past."""
+        now = self._clock()
+        self._gpu_seconds += (now - self._gpus_since) * self._gpus + (now - since) * change
+        self._gpus, self._gpus_since = self._gpus + change, now
 
     def end(self, trial_id: str, use: Use) -> None:
         """It is over; a second call does nothing."""
-        closed = self._open.pop(trial_id, None)
-        if closed is not None:
-            self._add(self._closed, closed, use)
-            if closed.slot is not None and closed.slot.leave():
-                self._gpu_time.release(closed.demand.gpus)
+        with self._lock:
+            closed = self._open.pop(trial_id, None)
+            if closed is None or not closed.slot:
+                return
+            now = self._clock()
+            _add(self._closed, closed, use, now)
+            closed.leave(now)
+            if not closed.slot:
+                self._count_gpus(-closed.demand.gpus, now)
 
     def gpu_seconds(self) -> float:
         """GPU-seconds of all attempts by now. May be called from another thread."""
-        return self._gpu_time.seconds()
+        with self._lock:
+            return self._gpu_seconds + (self._clock() - self._gpus_since) * self._gpus
 
     def now(self) -> dict[SpentOn, Spent]:
         """The sums; what runs counts as unfinished. May be called from another thread."""
-        sums = added(tuple(self._closed.items()))
-        for running in tuple(self._open.values()):
-            self._add(sums, running, "unfinished")
-        return sums
+        with self._lock:
+            sums = added(self._closed.items())
+            for running in self._open.values():
+                if running.slot:
+                    _add(sums, running, "unfinished", self._clock())
+            return sums
 
-    def running(self) -> list[RunningAttempt]:
-        """Each attempt that has not ended."""
-        return [
-            RunningAttempt(running.search, running.stage, _seconds(running))
-            for running in tuple(self._open.values())
-        ]
+    def running(self) -> list[tuple[str, str, float]]:
+        """Search id, stage and seconds of a slot, of each attempt that has not ended."""
+        with self._lock:
+            now = self._clock()
+            return [(one.search, one.stage, one.seconds_by(now)) for one in self._open.values()]
 
-    def _add(self, sums: dict[SpentOn, Spent], one: _OpenAttempt, use: Use) -> None:
-        if one.slot is None:
-            return
-        seconds = _seconds(one)
-        is_whole = use == "complete" and one.is_first
-        sums.setdefault(SpentOn(one.search, one.stage, use), Spent()).add(
-            Spent(
-                tries=1,
-                seconds=seconds,
-                cpu_seconds=seconds * one.demand.cpus,
-                gpu_seconds=seconds * one.demand.gpus,
-                whole_tries=int(is_whole),
-                whole_seconds=seconds if is_whole else 0.0,
-            )
+
+def _add(sums: dict[SpentOn, Spent], one: _OpenAttempt, use: Use, now: float) -> None:
+    seconds, is_whole = one.seconds_by(now), use == "complete" and one.is_first
+    sums.setdefault(SpentOn(one.search, one.stage, use), Spent()).add(
+        Spent(
+            tries=1,
+            seconds=seconds,
+            cpu_seconds=seconds * one.demand.cpus,
+            gpu_seconds=seconds * one.demand.gpus,
+            whole_tries=int(is_whole),
+            whole_seconds=seconds if is_whole else 0.0,
         )
-
-
-def _seconds(one: _OpenAttempt) -> float:
-    return 0.0 if one.slot is None else one.slot.part()
+    )
 
 
 def added(*parts: Iterable[tuple[SpentOn, "Spent | RunSpent"]]) -> dict[SpentOn, Spent]:

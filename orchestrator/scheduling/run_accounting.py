@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -21,7 +21,6 @@ from podium.orchestrator.results.records.runs import (
     Run,
     RunEnding,
     RunSpent,
-    StartedTrial,
     cancelled_searches,
     is_larger,
     next_number,
@@ -44,23 +43,6 @@ _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
 _MOST_OF_TIME = 0.02  # spent on writing: what is written grows with the number of searches
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunNow:
-    """What runs at a moment, for those who watch from other processes.
-
-    Attributes:
-        slots: number of trials that fit at a time; None if not known.
-        seconds_left: estimated seconds until the study or its budget ends; None if not known.
-        part_done: part of the seconds of all trials that is done; None if not known.
-        running: trials that workers have.
-    """
-
-    slots: int | None = None
-    seconds_left: float | None = None
-    part_done: float | None = None
-    running: tuple[StartedTrial, ...] = ()
-
-
 class RunAccount:
     """What this run spends, and all runs of the study together; entered when trials start.
 
@@ -74,8 +56,7 @@ class RunAccount:
     Attributes:
         spending: what this run spends.
         budget: the limits of the study now.
-        now: gives what runs now; called from another thread.
-        journal_lines: gives the lines of each search's journal, once the run ended.
+        completed: adds to what is written how far the study is; called from another thread too.
 
     Raises:
         CorruptFileError: the account of an earlier run cannot be read, or trials have none.
@@ -114,8 +95,7 @@ class RunAccount:
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
         self.budget = study.budget
-        self.now: Callable[[], RunNow] = RunNow
-        self.journal_lines: Callable[[], Mapping[str, int]] = dict
+        self.completed: Callable[[Run], Run] = lambda run: run
 
     def __enter__(self) -> Self:
         """Write that the run started."""
@@ -222,14 +202,13 @@ class RunAccount:
 
     def _write(self) -> None:
         with self._lock:
-            write_run(self._paths, self._run())
+            write_run(self._paths, self.completed(self._run()))
 
     def _run(self) -> Run:
         assert self._number is not None, "an account is written once it has started"
         end = self._end
         if end is None and self._released.is_set():
             end = "interrupted"
-        now = self.now() if end is None else RunNow()
         return Run(
             number=self._number,
             started_at=self._started_at,
@@ -242,11 +221,6 @@ class RunAccount:
             trials_per_search=trials_per_search(self._study),
             ended_searches=dict(self._ended_searches),
             cancelled_searches=dict(self._cancelled_searches),
-            slots=now.slots,
-            seconds_left=now.seconds_left,
-            part_done=now.part_done,
-            running=now.running,
-            journal_lines={} if end is None else self.journal_lines(),
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())

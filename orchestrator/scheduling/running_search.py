@@ -31,7 +31,7 @@ class SearchRun:
 
     Attributes:
         search: the search.
-        on_change: called after whatever may change what it has left to do; set by its queue.
+        early_stopper: as given.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SearchRun:
         self._suggester = suggester
         self._first = first
         self._spec = spec
-        self._early_stopper = early_stopper
+        self.early_stopper = early_stopper
         self._asks: list[Ask] = []
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
         self._outcomes: dict[str, Outcome] = {}
@@ -61,14 +61,8 @@ class SearchRun:
         self._num_repeated = 0  # duplicates since the last new trial
         self._is_ended = False
         self._is_cancelled = False
-        self.on_change: Callable[[], object] = lambda: None
 
     # What it is now.
-
-    @property
-    def asks(self) -> tuple[Ask, ...]:
-        """Its suggestions so far, by index."""
-        return tuple(self._asks)
 
     @property
     def num_distinct(self) -> int:
@@ -154,20 +148,16 @@ class SearchRun:
 
     def finalists(self) -> tuple[Finalist, ...]:
         """The published default and the winner: one entry if they are the same config."""
-        winner, default = self.winner, self._asks[0]
-        if winner is None or winner.index == 0:
-            return (self._finalist(default, is_winner=winner is not None),)
-        return (
-            self._finalist(default, is_winner=False),
-            self._finalist(winner, is_winner=True),
-        )
-
-    def _finalist(self, ask: Ask, *, is_winner: bool) -> Finalist:
-        return Finalist(
-            config=ask.hyperparameters,
-            is_default=ask.index == 0,
-            is_winner=is_winner,
-            selected_epoch=self._outcomes[ask.trial_id].selected_epoch,
+        winner = self.winner
+        asks = dict.fromkeys((0, winner.index if winner is not None else 0))
+        return tuple(
+            Finalist(
+                config=ask.hyperparameters,
+                is_default=ask.index == 0,
+                is_winner=ask is winner,
+                selected_epoch=self._outcomes[ask.trial_id].selected_epoch,
+            )
+            for ask in (self._asks[index] for index in asks)
         )
 
     # What it does.
@@ -190,9 +180,7 @@ class SearchRun:
             hyperparameters=dict(config),
             source=self._source(index),
         )
-        is_new = self._note(ask)
-        self.on_change()
-        return ask, spec if is_new else None
+        return ask, spec if self._note(ask) else None
 
     def _source(self, index: int) -> AskSource:
         if index == 0:
@@ -202,38 +190,26 @@ class SearchRun:
     def end_early(self) -> None:
         """Suggest no more, because its share of the study's budget is used up."""
         self._is_ended = True
-        self.on_change()
 
     def cancel(self) -> None:
         """Suggest no more, because the user does not want its trials."""
         self._is_cancelled = True
-        self.on_change()
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""
         self._note_outcome(trial_id, outcome)
         if self._settings.order == "asynchronous":
             self._tell_visible()
-        self.on_change()
 
     def continues(self, trial_id: str, step: int, best_so_far: float) -> bool:
         """Whether the trial may train past ``step``."""
         index = self._first_index[trial_id]
         if self._settings.order == "asynchronous":
-            return self._early_stopper.continues(index, step, best_so_far)
+            return self.early_stopper.continues(index, step, best_so_far)
         last_rival = index - self._settings.lag
-        return self._early_stopper.continues(
+        return self.early_stopper.continues(
             index, step, best_so_far, lambda other: other <= last_rival
         )
-
-    @property
-    def rungs(self) -> frozenset[int]:
-        """The steps at which its trials are compared."""
-        return self._early_stopper.steps
-
-    def rung_at(self, step: int) -> int | None:
-        """The rung that lies at ``step``, or None."""
-        return self._early_stopper.rung_at(step)
 
     def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialSpec]:
         """Restore the state of the search from the store.
@@ -255,14 +231,10 @@ class SearchRun:
                 unresolved.append(self._spec(ask.index, ask.hyperparameters))
             elif is_new and outcome is not None:
                 self._note_outcome(ask.trial_id, outcome)
-                self._restore_rungs(ask.index, outcome)
+                for step, score in outcome.path:
+                    self.early_stopper.continues(ask.index, step, score)
         self._tell_visible()
-        self.on_change()
         return unresolved
-
-    def _restore_rungs(self, index: int, outcome: Outcome) -> None:
-        for step, score in outcome.path:
-            self._early_stopper.continues(index, step, score)
 
     def _note(self, ask: Ask) -> bool:
         """Take in a suggestion; whether its trial is new."""

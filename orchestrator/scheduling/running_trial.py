@@ -11,7 +11,7 @@ from podium.orchestrator.scheduling.executor_interface import Loss
 from podium.orchestrator.study.resource_demand import Demand
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.specification import TrialSpec
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
+from podium.orchestrator.trials.worker_messages import Ended
 
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
@@ -47,7 +47,6 @@ class RunningTrial:
         members: number of trials that the worker got with it, itself included.
         heard: when its last message came, or when it began.
         told: the attempt as its worker told; None if it did not yet.
-        may_have_saved: whether it may have left a checkpoint.
     """
 
     spec: TrialSpec
@@ -62,7 +61,6 @@ class RunningTrial:
     members: int = 1
     heard: float | None = None
     told: Attempt | None = None
-    may_have_saved: bool = True
 
     @property
     def most_reports(self) -> int:
@@ -113,13 +111,6 @@ class RunningTrial:
             seconds=self.seconds_of_attempt(),
             peak_memory_mb=self.history.peak_memory_mb,
         )
-
-    def note_attempt(self, message: Begun | Saved) -> None:
-        """What its worker told of it, which need not be read in the store."""
-        if isinstance(message, Begun):
-            self.told, self.may_have_saved = message.attempt, self.attempt > 1
-        else:
-            self.may_have_saved = True
 
     def discount(self, seconds: float) -> None:
         """Leave seconds that passed out of its times, as while the driver was stopped."""

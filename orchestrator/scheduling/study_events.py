@@ -1,9 +1,9 @@
 """What happens in a study while it runs, reported one by one to the caller."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from podium.orchestrator.results.records.metric_columns import flat_test_column, score_column
 from podium.orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
@@ -11,7 +11,6 @@ from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.suggester import TrialState
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.specification import Config, TrialSpec
-from podium.trainables.trial_reports import Score
 
 EventKind = Literal["study started", "trial ended", "search ended", "progress", "study ended"]
 
@@ -88,20 +87,15 @@ class EventSource:
 
     def study_started(self) -> None:
         """Trials start now."""
-        if self._tell is not None:
-            self._tell(Event(kind="study started", study=self._study, progress=self._progress()))
+        self._emit("study started", progress=self._progress())
 
     def study_ended(self, out_of_budget: str | None) -> None:
         """No trial runs any more; with the message on the budget if that is why."""
+        self._emit("study ended", progress=self._progress(), out_of_budget=out_of_budget)
+
+    def _emit(self, kind: EventKind, **fields: Any) -> None:
         if self._tell is not None:
-            self._tell(
-                Event(
-                    kind="study ended",
-                    study=self._study,
-                    progress=self._progress(),
-                    out_of_budget=out_of_budget,
-                )
-            )
+            self._tell(Event(kind=kind, study=self._study, **fields))
 
     def epochs_reported(self) -> None:
         """A trial reported an epoch."""
@@ -110,17 +104,14 @@ class EventSource:
             progress = self._progress()
             took = time.monotonic() - began
             self._next_progress = began + max(_PROGRESS_SECONDS, took / _MOST_OF_TIME)
-            self._tell(Event(kind="progress", study=self._study, progress=progress))
+            self._emit("progress", progress=progress)
 
     def trial_ended(self, spec: TrialSpec, history: TrialHistory, state: TrialState) -> None:
         """The row of a trial was committed, and with it its search may be over."""
-        if self._tell is None:
-            return
-        is_baseline = spec.stage == "baseline"
-        self._tell(
-            Event(
-                kind="trial ended",
-                study=self._study,
+        if self._tell is not None:
+            is_baseline = spec.stage == "baseline"
+            self._emit(
+                "trial ended",
                 search=None if is_baseline else self._queues.progress_of(spec.search),
                 trial_id=spec.trial_id,
                 stage=spec.stage,
@@ -131,28 +122,23 @@ class EventSource:
                 seconds=history.seconds,
                 scores=_scores(spec, history),
             )
-        )
         self.searches_ended()
 
     def searches_ended(self) -> None:
         """Tell of every search that is over since the last time."""
         for run in self._queues.take_newly_over():
-            if self._tell is not None:
-                ended = self._queues.progress_of(run.search)
-                self._tell(Event(kind="search ended", study=self._study, search=ended))
+            self._emit("search ended", search=self._queues.progress_of(run.search))
 
 
 def _scores(spec: TrialSpec, history: TrialHistory) -> dict[str, float]:
     """Means over folds, by column; test scores of a search, if any, stay hidden."""
-    validated = [score for report in history.selected() for score in report.scores]
+    tested = history.tests if spec.stage != "search" else ()
     found: dict[str, list[float]] = {}
-    for score in validated:
-        if score.role == "val" and score.k is not None:
-            found.setdefault(score_column(score.metric, score.k), []).append(score.value)
-    for score in _tested(history) if spec.stage != "search" else ():
-        found.setdefault(flat_test_column(score.metric, score.k), []).append(score.value)
+    for report in history.selected():
+        for score in report.scores:
+            if score.role == "val" and score.k is not None:
+                found.setdefault(score_column(score.metric, score.k), []).append(score.value)
+    for test in tested:
+        for score in test.scores:
+            found.setdefault(flat_test_column(score.metric, score.k), []).append(score.value)
     return {name: sum(values) / len(values) for name, values in found.items()}
-
-
-def _tested(history: TrialHistory) -> Iterable[Score]:
-    return (score for report in history.tests for score in report.scores)

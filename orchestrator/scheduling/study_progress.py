@@ -72,7 +72,7 @@ class StudyProgress:
     """The whole study.
 
     Attributes:
-        seconds_left: estimate of `TimeLeft`, or what the budget leaves if that is less; None while
+        seconds_left: estimate, or what the budget leaves if that is less; None while
             neither is known.
         score: what ``best`` of a search is, such as ``R@1``.
         failures: why trials failed in this run, a line for each cause.

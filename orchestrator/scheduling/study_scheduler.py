@@ -16,13 +16,13 @@ from podium.orchestrator.results.records.artifact_files import remove_leftovers
 from podium.orchestrator.results.records.journal import Journal
 from podium.orchestrator.results.records.journal_records import Ask, Attempt
 from podium.orchestrator.results.records.metric_columns import short_label
-from podium.orchestrator.results.records.runs import StartedTrial
+from podium.orchestrator.results.records.runs import Run, StartedTrial
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import remove
-from podium.orchestrator.scheduling.budget_watch import BudgetWatch
+from podium.orchestrator.results.trial_files.gather_trials import gather_search
 from podium.orchestrator.scheduling.executor_interface import Loss, NoJob
-from podium.orchestrator.scheduling.resource_usage import use_of
-from podium.orchestrator.scheduling.run_accounting import RunAccount, RunNow
+from podium.orchestrator.scheduling.resource_usage import USE_OF_STATE
+from podium.orchestrator.scheduling.run_accounting import RunAccount
 from podium.orchestrator.scheduling.running_trial import (
     Earlier,
     RunningTrial,
@@ -33,9 +33,9 @@ from podium.orchestrator.scheduling.running_trial import (
 from podium.orchestrator.scheduling.study_events import Event, EventSource
 from podium.orchestrator.scheduling.study_progress import StudyProgress
 from podium.orchestrator.scheduling.systematic_failures import SystematicFailureDetector
-from podium.orchestrator.scheduling.time_left import TimeLeft
 from podium.orchestrator.scheduling.timeouts import TimeoutWatch, gather_seconds, timeout_of
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
+from podium.orchestrator.scheduling.used_and_left import UsedAndLeft
 from podium.orchestrator.scheduling.worker_slots import WorkerSlots
 from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.resource_demand import Capacity
@@ -45,7 +45,7 @@ from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.retries import failure_of, is_retried
 from podium.orchestrator.trials.specification import TrialJob, TrialSpec
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message
 from podium.trainables.trial_reports import EpochReport
 
 _PAUSE_SECONDS = 1.0  # between two looks at whether a pause is over
@@ -63,7 +63,6 @@ class OwnStore:
         recorder: commits the rows of trials.
         journal: takes asks and attempts.
         check_ownership: raises if another process owns the study by now.
-        gather_search: takes the id of a search once every trial of it has a row.
     """
 
     paths: StudyPaths
@@ -71,7 +70,6 @@ class OwnStore:
     recorder: TrialRecorder
     journal: Journal
     check_ownership: Callable[[], object]
-    gather_search: Callable[[str], object]
 
 
 class StudyScheduler:
@@ -86,7 +84,7 @@ class StudyScheduler:
         control: gives what the user changes meanwhile; by default nothing.
 
     Attributes:
-        budget: watches whether the budget is used up.
+        budget: what is used of it, and how long the study still takes.
         events: tells what happens.
     """
 
@@ -102,20 +100,18 @@ class StudyScheduler:
         self._study = study
         self._current_control, self._control = control, Control()
         self._account = account
-        account.now = self._now
-        account.journal_lines = store.journal.num_lines
+        account.completed = self._completed
         self._store = store
         self._paths = store.paths
         self._queues = queues
         self._spending = account.spending
-        self.budget = BudgetWatch(account, queues)
+        self.budget = UsedAndLeft(study, account, queues)
         self.events = EventSource(study.name, queues, self.progress, on_event)
         self._slots = WorkerSlots(study, queues.earlier, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running = RunningTrials()
         self._timeouts = TimeoutWatch(study.resources)
         self._stopping = threading.Event()
-        self._time_left = TimeLeft(study, account, queues)
         self._failures = SystematicFailureDetector(
             anything_works=queues.num_done > queues.num_failed
         )
@@ -191,10 +187,15 @@ class StudyScheduler:
         return replace(
             job,
             checkpoint_minutes=self._study.resources.checkpoint_minutes,
-            rungs=self._queues.run_of(spec).rungs if spec.stage == "search" else frozenset(),
+            rungs=self._rungs_of(spec),
             gather_seconds=gather_seconds(self._slots.num_in(capacity), self._study.resources),
             keeps_log=self._queues.num_trained < _MAX_LOGS,
         )
+
+    def _rungs_of(self, spec: TrialSpec) -> frozenset[int]:
+        """Epochs after which the trial is compared with others of its search."""
+        is_of_search = spec.stage == "search"
+        return self._queues.run_of(spec).early_stopper.steps if is_of_search else frozenset()
 
     def trials_started(self, trial_ids: Sequence[str]) -> None:
         """A worker has the jobs of a slot now: waiting in a queue is not the trials' time."""
@@ -217,10 +218,9 @@ class StudyScheduler:
             if isinstance(message, Ended):
                 self._end_attempt(running, message)
                 return False
-            if isinstance(message, Begun | Saved):
-                running.note_attempt(message)
-                if isinstance(message, Begun):
-                    self._store.journal.write(message.attempt)
+            if isinstance(message, Begun):
+                running.told = message.attempt  # which need not be read in the store
+                self._store.journal.write(message.attempt)
                 continue
             running.history.add(message)
             if running.is_past_earlier_attempts:
@@ -248,13 +248,16 @@ class StudyScheduler:
         capacity = self._capacity = self.bounded(capacity)
         return self._timeouts.losses(self._running.all(), capacity)
 
-    def _now(self) -> RunNow:
-        slots = self._slots.num_in(self._capacity)
-        estimate = self._time_left.estimate(slots)
-        return RunNow(
-            slots=slots,
-            seconds_left=self.budget.limit_seconds_left(estimate and estimate.seconds_left),
-            part_done=estimate and estimate.part_done,
+    def _completed(self, run: Run) -> Run:
+        """What is written of this run, with how far the study is, or how long its journals are."""
+        if run.end is not None:
+            return replace(run, journal_lines=self._store.journal.num_lines())
+        progress = self.progress()
+        return replace(
+            run,
+            slots=self._slots.num_in(self._capacity),
+            seconds_left=progress.seconds_left,
+            part_done=progress.part_done,
             running=tuple(
                 StartedTrial(
                     trial_id=entry.spec.trial_id,
@@ -271,15 +274,15 @@ class StudyScheduler:
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
         running = [entry.spec for entry in self._running.all()]
-        estimate = self._time_left.estimate(self._slots.num_in(self._capacity))
+        seconds_left, part_done = self.budget.left(self._slots.num_in(self._capacity))
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=self._queues.num_done,
             trials_planned=self._queues.num_planned,
             running=len(running),
             failed=self._queues.num_failed,
-            seconds_left=self.budget.limit_seconds_left(estimate and estimate.seconds_left),
-            part_done=estimate and estimate.part_done,
+            seconds_left=seconds_left,
+            part_done=part_done,
             score=short_label(self._store.objective, self._study.ks[0]),
             failures=self._failures.tally.lines(),
             budget=self.budget.uses(),
@@ -300,9 +303,7 @@ class StudyScheduler:
             search = self._queues.run_of(spec)
             continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                ended = Ended(
-                    state="PRUNED", rung=search.rung_at(step), has_saved=running.may_have_saved
-                )
+                ended = Ended(state="PRUNED", rung=search.early_stopper.rung_at(step))
                 self._commit(running, ended, self._noted_end(running, ended))
                 return False
         late = timeout_of(running, self._study.resources)
@@ -361,7 +362,7 @@ class StudyScheduler:
         self._store.recorder.commit(spec, history, ended, attempt or running.record())
         self._running.remove(running)
         self._queues.earlier.pop(spec.trial_id, None)
-        self._spending.end(spec.trial_id, use_of(ended.state))
+        self._spending.end(spec.trial_id, USE_OF_STATE[ended.state])
         if running.attempt > 1 or ended.has_saved:
             remove(self._paths.checkpoint(spec.trial_id))
         if running.attempt > 1 or spec.stage != "search":
@@ -380,17 +381,16 @@ class StudyScheduler:
         if spec.stage == "search":
             search = self._queues.run_of(spec)
             if search.is_over:
-                self._store.gather_search(spec.search.id)
+                gather_search(self._paths, spec.search.id, self._store.check_ownership)
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
 
     def _commit_copies(self) -> None:
         """Commit the rows of finals that another search has trained."""
-        specs = self._queues.final_stage.take_copies()
-        if specs:
-            self._store.recorder.copy(specs)
-        for spec in specs:
-            self._queues.final_stage.finish(spec)
+        for search, specs in self._queues.final_stage.take_copies().items():
+            self._store.recorder.copy(search, specs)
+            for spec in specs:
+                self._queues.final_stage.finish(spec)
 
 
 def _said(spec: TrialSpec) -> str:

@@ -2,13 +2,10 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
-from functools import partial
-from heapq import heappop, heappush
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
 from podium.orchestrator.results.records.journal_records import Ask
-from podium.orchestrator.scheduling.budget_shares import BudgetShares, Claim
+from podium.orchestrator.scheduling.budget_shares import BudgetShares
 from podium.orchestrator.scheduling.final_stage import FinalStage
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.running_trial import Earlier
@@ -19,96 +16,6 @@ from podium.orchestrator.trials.specification import TrialSpec
 
 _CHANGES_PER_SEARCH = 0.1  # suggestions and ends of trials between two looks at all shares
 _LOOK_SECONDS = 1.0
-
-
-class _Counts(NamedTuple):
-    """What is counted of a search, and the sums over all searches of a study."""
-
-    planned: int = 0
-    distinct: int = 0
-    ended: int = 0
-    failed: int = 0
-    wanting: int = 0  # 1 if it has trials left to suggest
-    over: int = 0  # 1 if every trial of it has ended
-
-    @classmethod
-    def of(cls, run: SearchRun) -> "_Counts":
-        """Those of one search as it is now."""
-        return cls(
-            planned=run.num_planned,
-            distinct=run.num_distinct,
-            ended=run.num_ended,
-            failed=run.count("FAILED"),
-            wanting=run.wants_more,
-            over=run.is_over,
-        )
-
-    def changed(self, before: "_Counts", now: "_Counts") -> "_Counts":
-        """The sums, once one search has changed."""
-        return _Counts(*(a + c - b for a, b, c in zip(self, before, now, strict=True)))
-
-
-class _Standings:
-    """Which search is furthest behind of those that can suggest; of equals the first.
-
-    A heap of searches by the number of trials they were given. Whenever a search changes and can
-    suggest, its entry of that number is in the heap; other entries may be outdated, and are
-    dropped once they come to the top.
-
-    Args:
-        runs: all searches of the study, in its order.
-    """
-
-    def __init__(self, runs: Sequence[SearchRun]) -> None:
-        self._runs = runs
-        self._heap: list[tuple[int, int]] = []  # number of distinct trials, position
-        self._entered: dict[int, int] = {}  # position -> number of distinct trials in the heap
-
-    def note(self, position: int) -> None:
-        """The search at this position has changed."""
-        run = self._runs[position]
-        if run.can_suggest and self._entered.get(position) != run.num_distinct:
-            self._entered[position] = run.num_distinct
-            heappush(self._heap, (run.num_distinct, position))
-
-    def first(self, among: Container[str]) -> SearchRun | None:
-        """The search furthest behind that can suggest; None if there is none.
-
-        Args:
-            among: ids of searches that may.
-        """
-        passed, found = [], None
-        while self._heap and found is None:
-            number, position = self._heap[0]
-            run = self._runs[position]
-            if number != run.num_distinct or not run.can_suggest:
-                self._drop()
-            elif run.search.id in among:
-                found = run
-            else:
-                passed.append(heappop(self._heap))
-        for entry in passed:
-            heappush(self._heap, entry)
-        return found
-
-    def _drop(self) -> None:
-        number, position = heappop(self._heap)
-        if self._entered.get(position) == number:
-            del self._entered[position]
-
-
-class _Look(NamedTuple):
-    """A look at the shares of all searches.
-
-    Attributes:
-        allowed: ids of searches that could suggest another trial by then.
-        changes: number of changes of any search until then.
-        seconds: seconds of the runs until then.
-    """
-
-    allowed: Collection[str]
-    changes: int
-    seconds: float
 
 
 class StudyQueues:
@@ -148,25 +55,11 @@ class StudyQueues:
         self._retries: deque[TrialSpec] = deque()
         self._filled: SearchRun | None = None  # which the last suggestions were of
         self._num_filled = 0
-        self._standings = _Standings(runs)
-        self._counts = [_Counts() for _ in runs]
-        self._sums = _Counts()
-        self._num_changes = 0
-        self._look = _Look((), 0, -math.inf)
-        self._newly_over: list[int] = []
-        for position, run in enumerate(runs):
-            run.on_change = partial(self._note, position)
-            run.on_change()
-
-    def _note(self, position: int) -> None:
-        """Take in that a search has changed; all that is known of all searches is kept here."""
-        before, now = self._counts[position], _Counts.of(self.runs[position])
-        self._counts[position] = now
-        self._sums = self._sums.changed(before, now)
-        self._num_changes += 1
-        self._standings.note(position)
-        if now.over and not before.over:
-            self._newly_over.append(position)
+        self._allowed: Collection[str] = ()  # ids of searches with a share, at the last look
+        self._looked_at = -math.inf  # in seconds of the runs
+        self._num_changes = 0  # since then
+        self._over: list[SearchRun] = []
+        self._num_told_over = 0
 
     def restore(
         self,
@@ -187,7 +80,7 @@ class StudyQueues:
                 run.restore(asks.get(search_id, ()), dict(outcomes.get(search_id, {})))
             )
         for run in sorted(self.runs, key=lambda run: run.search.id not in had_trained):
-            self._plan_finals_of_group(run)
+            self._note_end(run)
         # In a study that has grown, a search with finals need not wait for new searches.
         for run in self.runs:
             is_planned = self.final_stage.are_planned(run.search)
@@ -208,50 +101,51 @@ class StudyQueues:
         if retry is not None:
             self._retries.remove(retry)
             return retry
-        while (run := self._next_search_with_share(num_slots)) is not None:
+        while (run := self._next_search(num_slots)) is not None:
+            self._num_changes += 1
             ask, spec = run.suggest()
             write_ask(ask)
             if spec is not None:
                 return spec
-            self._plan_finals_of_group(run)  # the space may be exhausted now
+            self._note_end(run)  # the space may be exhausted now
         return self.final_stage.next()
 
-    def _next_search_with_share(self, num_slots: int) -> SearchRun | None:
-        if self._is_look_recent() and (run := self._next_search(self._look.allowed)) is not None:
-            return run
-        allowed = self._allowed(num_slots)
-        self._look = _Look(allowed, self._num_changes, self._run_seconds())
-        return self._next_search(allowed)
+    def _next_search(self, num_slots: int) -> SearchRun | None:
+        """The search that suggests next; None if none with a share of the budget can now."""
+        run = self._furthest_behind() if self._is_look_recent() else None
+        if run is None:
+            self._allowed = self._with_share(num_slots)
+            self._looked_at, self._num_changes = self._run_seconds(), 0
+            run = self._furthest_behind()
+        self._num_filled += run is not None
+        return run
 
     def _is_look_recent(self) -> bool:
         """Whether so little has happened since all shares were looked at that they still hold.
 
         To look at all of many searches for each suggestion would take longer with each of them.
         """
-        changes, seconds = self._look.changes, self._look.seconds
         return (
-            self._num_changes - changes < len(self.runs) * _CHANGES_PER_SEARCH
-            and self._run_seconds() - seconds < _LOOK_SECONDS
+            self._num_changes < len(self.runs) * _CHANGES_PER_SEARCH
+            and self._run_seconds() - self._looked_at < _LOOK_SECONDS
         )
 
     def _run_seconds(self) -> float:
         return self._budget_shares.run_seconds if self._budget_shares is not None else 0.0
 
-    def _next_search(self, allowed: Container[str]) -> SearchRun | None:
-        """The search furthest behind; its trials come together where these make a population.
-
-        Args:
-            allowed: ids of searches that may suggest.
-        """
-        is_full = self._num_filled == self._study.search.population
-        run = self._filled
-        if run is None or is_full or not run.can_suggest or run.search.id not in allowed:
-            run = self._standings.first(allowed)
-            if run is None:
-                return None
+    def _furthest_behind(self) -> SearchRun | None:
+        """The search with the fewest trials; those of a population come one after the other."""
+        run, is_full = self._filled, self._num_filled == self._study.search.population
+        if run is not None and not is_full and self._may_suggest(run):
+            return run
+        able = filter(self._may_suggest, self.runs)
+        run = min(able, key=lambda run: run.num_distinct, default=None)
+        if run is not None:
             self._filled, self._num_filled = run, 0
-        self._num_filled += 1
         return run
+
+    def _may_suggest(self, run: SearchRun) -> bool:
+        return run.search.id in self._allowed and run.can_suggest
 
     def end_early(self, ended: Iterable[str]) -> None:
         """Have these searches suggest no more, before anything is restored."""
@@ -273,7 +167,7 @@ class StudyQueues:
             run.cancel()
             if not self.final_stage.has_begun(run.search):
                 self.final_stage.leave_out(run.search)
-            self._plan_finals_of_group(run)
+            self._note_end(run)
         return {run.search.id: run.num_distinct for run in runs}
 
     def requeue(self, spec: TrialSpec) -> None:
@@ -289,39 +183,43 @@ class StudyQueues:
         if spec.stage != "search":
             self.final_stage.finish(spec, outcome.state)
             return
+        self._num_changes += 1
         run = self.run_of(spec)
         run.finish(spec.trial_id, outcome)
-        self._plan_finals_of_group(run)
+        self._note_end(run)
 
     @property
     def num_planned(self) -> int:
         """Trials of the whole study; exact once every search is over."""
-        return self._sums.planned + self.final_stage.counts.num_planned
+        finals = sum(it.num_planned for it in self.final_stage.every)
+        return finals + sum(run.num_planned for run in self.runs)
 
     @property
     def num_done(self) -> int:
         """Trials that have ended, in any stage."""
-        return self._sums.ended + self.final_stage.counts.num_done
+        finals = sum(it.num_done for it in self.final_stage.every)
+        return finals + sum(run.num_ended for run in self.runs)
 
     @property
     def num_trained(self) -> int:
         """Trials that have ended, without copies, which cost nothing."""
-        return self.num_done - self.final_stage.counts.num_copies_done
+        return self.num_done - sum(it.num_copies_done for it in self.final_stage.every)
 
     @property
     def num_to_train(self) -> int:
         """Trials of the whole study without copies, as far as these are known."""
-        return self.num_planned - self.final_stage.counts.num_copies
+        return self.num_planned - sum(it.num_copies for it in self.final_stage.every)
 
     @property
     def num_failed(self) -> int:
         """Trials that failed, in any stage."""
-        return self._sums.failed + self.final_stage.counts.num_failed
+        failed = sum(run.count("FAILED") for run in self.runs)
+        return failed + sum(it.num_failed for it in self.final_stage.every)
 
     def take_newly_over(self) -> list[SearchRun]:
-        """Searches that are over since the last call, in the order of the study."""
-        positions, self._newly_over = sorted(self._newly_over), []
-        return [self.runs[position] for position in positions]
+        """Searches that are over since the last call."""
+        told, self._num_told_over = self._num_told_over, len(self._over)
+        return self._over[told:]
 
     def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
         """Progress of each search.
@@ -339,37 +237,26 @@ class StudyQueues:
     def _may_start(self, spec: TrialSpec) -> bool:
         return spec.stage != "search" or self.run_of(spec).may_start(spec.trial_id)
 
-    def _allowed(self, num_slots: int) -> Collection[str]:
+    def _with_share(self, num_slots: int) -> Collection[str]:
         """Ids of searches whose share of the budget lets them train one trial more.
 
         Once none has any left, and no trial runs that may leave budget over, all of them end.
         """
         shares = self._budget_shares
-        if shares is None or not shares.are_limited or not self._sums.wanting:
+        if shares is None or not shares.are_limited:
             return self._by_id.keys()
-        baselines = self.final_stage.baselines
-        allowed = shares.allowed(
-            [self._claim(run) for run in self.runs],
-            baselines_left=baselines.num_planned - baselines.num_done,
-            num_slots=num_slots,
-        )
         wanting = [run for run in self.runs if run.wants_more]
+        if not wanting:
+            return ()
+        allowed = shares.allowed(self.runs, self.final_stage, num_slots)
         no_share = not any(run.search.id in allowed for run in wanting)
-        if no_share and self._sums.ended == self._sums.distinct:
+        if no_share and all(run.num_ended == run.num_distinct for run in self.runs):
             ended = {run.search.id: run.num_distinct for run in wanting}
             shares.end(ended)
             self.end_early(ended)
             for run in wanting:
-                self._plan_finals_of_group(run)
+                self._note_end(run)
         return allowed
-
-    def _claim(self, run: SearchRun) -> Claim:
-        return Claim(
-            search=run.search,
-            wants_more=run.wants_more,
-            trials=run.num_distinct,
-            finals_left=self.final_stage.num_to_train(run.search),
-        )
 
     def _group_of(self, search: Search) -> Hashable:
         """Key of the searches that have to wait for each other."""
@@ -377,8 +264,10 @@ class StudyQueues:
             return search.block, search.loss, search.repeat
         return search.id
 
-    def _plan_finals_of_group(self, run: SearchRun) -> None:
-        """Plan the finals of a search and those of its group, once all of these are over."""
+    def _note_end(self, run: SearchRun) -> None:
+        """Once a search is over, plan its finals; those of a group once all of that are over."""
+        if run.is_over and run not in self._over:
+            self._over.append(run)
         group = self._groups[self._group_of(run.search)]
         if not self.final_stage.are_planned(run.search) and all(it.is_over for it in group):
             for member in group:

@@ -8,8 +8,8 @@ hyperparameters are not found: the sampler serves to compare with, and to reprod
 import math
 from collections.abc import Mapping
 
-from podium.orchestrator.search_samplers.grid import listed_values
 from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from podium.orchestrator.search_samplers.unit_cube import listed_values
 from podium.search_spaces.parameters import Value
 
 

@@ -11,25 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from podium.orchestrator.search_samplers.suggester import SearchTask, Suggester
-from podium.search_spaces.parameters import Choice, Int, Real, Value
-
-
-def listed_values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
-    """At most ``most`` values of a list, whole numbers or a range with steps; else None."""
-    if isinstance(tried, Choice):
-        return tried.values[:most]
-    step = tried.step or (1 if isinstance(tried, Int) else None)
-    if step is None:
-        return None
-    values = (tried.low + step * index for index in range(_num_steps(tried, step, most)))
-    if isinstance(tried, Int):
-        return tuple(int(value) for value in values)
-    # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
-    return tuple(float(f"{value:.12g}") for value in values)
-
-
-def _num_steps(tried: Real | Int, step: float, most: int) -> int:
-    return min(most, round((tried.high - tried.low) / step) + 1)
+from podium.orchestrator.search_samplers.unit_cube import listed_values
+from podium.search_spaces.parameters import Value
 
 
 def num_configs(task: SearchTask, most: int) -> int | None:

@@ -31,49 +31,40 @@ def sampler_factory(
     """
     # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
     num_startup = max(3, min(10, trials // 3))
-    match name:
-        case "random":
-            return lambda seed: RandomSampler(seed=seed)
-        case "tpe":
-            return lambda seed: _Tpe(
-                conditional, seed=seed, n_startup_trials=num_startup, constant_liar=in_batches
-            )
-        case "gp":
-            return lambda seed: _Gp(conditional, seed=seed, n_startup_trials=num_startup)
+
+    def sampler(seed: int) -> BaseSampler:
+        made: _WithIndependent
+        match name:
+            case "random":
+                return RandomSampler(seed=seed)
+            case "tpe":
+                made = _Tpe(seed=seed, n_startup_trials=num_startup, constant_liar=in_batches)
+            case "gp":
+                made = _Gp(
+                    seed=seed, n_startup_trials=num_startup, warn_independent_sampling=False
+                )
+        made.independent = conditional
+        return made
+
+    return sampler
 
 
-class _Tpe(TPESampler):
-    def __init__(
-        self,
-        conditional: Collection[str],
-        *,
-        seed: int,
-        n_startup_trials: int,
-        constant_liar: bool,
-    ) -> None:
-        super().__init__(seed=seed, n_startup_trials=n_startup_trials, constant_liar=constant_liar)
-        self._conditional = conditional
+class _WithIndependent(BaseSampler):
+    """A sampler that draws some hyperparameters independently of the others."""
 
-    def infer_relative_search_space(
-        self, study: Study, trial: FrozenTrial
-    ) -> dict[str, BaseDistribution]:
-        return _without(self._conditional, super().infer_relative_search_space(study, trial))
-
-
-class _Gp(GPSampler):
-    def __init__(self, conditional: Collection[str], *, seed: int, n_startup_trials: int) -> None:
-        super().__init__(
-            seed=seed, n_startup_trials=n_startup_trials, warn_independent_sampling=False
-        )
-        self._conditional = conditional
+    independent: Collection[str] = ()
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        return _without(self._conditional, super().infer_relative_search_space(study, trial))
+        """The hyperparameters that are drawn jointly."""
+        space = super().infer_relative_search_space(study, trial)  # type: ignore[safe-super]
+        return {name: tried for name, tried in space.items() if name not in self.independent}
 
 
-def _without(
-    names: Collection[str], space: dict[str, BaseDistribution]
-) -> dict[str, BaseDistribution]:
-    return {name: tried for name, tried in space.items() if name not in names}
+class _Tpe(_WithIndependent, TPESampler):
+    pass
+
+
+class _Gp(_WithIndependent, GPSampler):
+    pass

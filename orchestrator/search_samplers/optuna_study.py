@@ -14,6 +14,7 @@ from optuna.samplers import RandomSampler
 from podium.orchestrator.ids_and_seeds import seed_for
 from podium.orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
 from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from podium.orchestrator.search_samplers.unit_cube import is_inside
 from podium.search_spaces.parameters import Choice, Int, Real, Value
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -83,12 +84,10 @@ class OptunaSuggester(Suggester):
         A config outside the space, such as a published default that the space leaves out, is
         closed as failed at once, so that Optuna ignores it.
         """
-        params = {
-            name: hyperparameters[name] for name in self._distributions if name in hyperparameters
-        }
-        inside = all(contains(self._distributions[name], value) for name, value in params.items())
+        tried = self._task.space.parameters
+        params = {name: hyperparameters[name] for name in tried if name in hyperparameters}
         self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
-        if not inside:
+        if not all(is_inside(tried[name], value) for name, value in params.items()):
             self._study.tell(self._study.ask(), state=optuna.trial.TrialState.FAIL)
             return
         self._study.enqueue_trial(params)
@@ -105,15 +104,6 @@ class OptunaSuggester(Suggester):
             trial.report(score, step)
         value = outcome.objective if outcome.state == "COMPLETE" else None
         self._study.tell(trial, value, state=OPTUNA_STATES[outcome.state])
-
-
-def contains(distribution: BaseDistribution, value: Value) -> bool:
-    """Whether a distribution of Optuna contains the value."""
-    if isinstance(distribution, CategoricalDistribution):
-        return value in distribution.choices  # of others it has no internal representation
-    if isinstance(value, str):  # which Optuna would not compare with numbers
-        return False
-    return distribution._contains(distribution.to_internal_repr(value))
 
 
 def _suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> None:

@@ -22,13 +22,24 @@ def value_at(tried: Real | Int | Choice, coordinate: float) -> Value:
         low, high = _log_ends(tried)
         return min(tried.high, max(tried.low, round(math.exp(low + coordinate * (high - low)))))
     if (step := _step(tried)) is not None:
-        value = tried.low + step * _bin(coordinate, _num_steps(tried, step) + 1)
-        return round(value) if isinstance(tried, Int) else float(f"{value:.{_DIGITS}g}")
+        return _at_step(tried, step, _bin(coordinate, _num_steps(tried, step) + 1))
     if tried.log:
         value = tried.low * (tried.high / tried.low) ** coordinate
     else:
         value = tried.low + coordinate * (tried.high - tried.low)
     return float(min(tried.high, max(tried.low, value)))
+
+
+def listed_values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
+    """At most ``most`` values of a list, whole numbers or a range with steps; else None."""
+    if isinstance(tried, Choice):
+        return tried.values[:most]
+    step = _step(tried)
+    if step is None:
+        return None
+    return tuple(
+        _at_step(tried, step, index) for index in range(min(most, _num_steps(tried, step) + 1))
+    )
 
 
 def is_inside(tried: Real | Int | Choice, value: Value) -> bool:
@@ -44,6 +55,11 @@ def is_inside(tried: Real | Int | Choice, value: Value) -> bool:
         return True
     num_steps = (value - tried.low) / step
     return abs(num_steps - round(num_steps)) < _STEP_TOLERANCE
+
+
+def _at_step(tried: Real | Int, step: float, index: int) -> int | float:
+    value = tried.low + step * index
+    return round(value) if isinstance(tried, Int) else float(f"{value:.{_DIGITS}g}")
 
 
 def _bin(coordinate: float, num_bins: int) -> int:

@@ -9,12 +9,14 @@ import pyarrow as pa
 from podium.orchestrator.results.records.journal_records import Attempt
 from podium.orchestrator.results.records.metric_columns import known_columns, score_column
 from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files.commit_trials import (
     commit_trial,
     copy_trials,
 )
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.trials.history import TrialHistory
+from podium.orchestrator.trials.provenance import current_versions
 from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.worker_messages import Ended
 from podium.trainables.settings.training_settings import HyperparameterValue
@@ -30,21 +32,13 @@ class TrialRecorder:
     Args:
         study: the resolved study.
         paths: its results folder.
-        schema: schema of its trial files.
-        versions: columns of versions that rows hold.
     """
 
-    def __init__(
-        self,
-        study: Study,
-        paths: StudyPaths,
-        schema: pa.Schema,
-        versions: Mapping[str, str | None],
-    ) -> None:
+    def __init__(self, study: Study, paths: StudyPaths) -> None:
         self._study = study
         self._paths = paths
-        self._schema = schema
-        self._versions = versions
+        self._schema = read_store(paths).schema
+        self._versions = current_versions()
 
     def commit(
         self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: Attempt
@@ -67,15 +61,10 @@ class TrialRecorder:
         }
         commit_trial(self._paths, self._schema, row)
 
-    def copy(self, specs: Sequence[TrialSpec]) -> None:
-        """Commit the rows of copies of trials that other searches have committed."""
-        copies: dict[str, list[dict[str, object]]] = {}
-        for spec in specs:
-            assert spec.original is not None, "only copies are copied"
-            identity = spec.identity_columns(self._study.name)
-            copies.setdefault(spec.original.search, []).append(identity)
-        for search, of_search in copies.items():
-            copy_trials(self._paths, self._schema, search, of_search)
+    def copy(self, search: str, specs: Sequence[TrialSpec]) -> None:
+        """Commit the rows of copies of trials that the search of this id has committed."""
+        copies = [spec.identity_columns(self._study.name) for spec in specs]
+        copy_trials(self._paths, self._schema, search, copies)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests

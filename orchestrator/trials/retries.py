@@ -5,7 +5,6 @@ Everything here follows from the attempts in the store, so a new driver decides 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from podium.orchestrator.results.records.journal_records import Attempt
@@ -18,50 +17,34 @@ from podium.orchestrator.trials.failure_causes import (
     OUT_OF_MEMORY,
     STUCK,
 )
+from podium.orchestrator.trials.worker_messages import Ended
 
 # A lost worker is not the trial's fault, unless the trial loses it every time.
 MAX_FRUITLESS_ATTEMPTS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Retry:
-    """The policy for a cause. Without either attribute it is never held against a trial.
-
-    Attributes:
-        fails_as: cause of the failure after `MAX_FRUITLESS_ATTEMPTS` attempts that got no
-            further; None if such attempts say nothing about the trial.
-        alone_on: what the trial gets to itself from then on; if it had that, it fails.
-    """
-
-    fails_as: str | None = None
-    alone_on: Literal["device", "node"] | None = None
-
-
-_POLICIES: Mapping[str, _Retry] = {
-    "preempted": _Retry(),
-    "lost_node": _Retry(fails_as=LOST),
-    "lost_worker": _Retry(fails_as=LOST),
-    "stuck": _Retry(fails_as=STUCK),
-    DEVICE: _Retry(fails_as=DEVICE),
-    DATA: _Retry(fails_as=DATA),
-    OUT_OF_MEMORY: _Retry(alone_on="device"),
-    OUT_OF_HOST_MEMORY: _Retry(alone_on="node"),
-    "killed_for_memory": _Retry(alone_on="node"),
+_FAILS_AS: Mapping[str | None, str] = {
+    "lost_node": LOST,
+    "lost_worker": LOST,
+    "stuck": STUCK,
+    DEVICE: DEVICE,
+    DATA: DATA,
 }
+"""Cause -> cause of the failure after `MAX_FRUITLESS_ATTEMPTS` attempts that got no further."""
 
+_ALONE_ON: Mapping[str | None, Literal["device", "node"]] = {
+    OUT_OF_MEMORY: "device",
+    OUT_OF_HOST_MEMORY: "node",
+    "killed_for_memory": "node",
+}
+"""Cause -> what the trial gets to itself from then on; if it had that, it fails."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Why a trial is not retried; the peak is in MiB."""
-
-    cause: str
-    message: str
-    peak_memory_mb: float | None = None
+_NEVER_HELD = "preempted"  # against a trial; nor is an attempt that did not end, or was stopped
 
 
 def is_retried(cause: str | None) -> bool:
     """Whether an attempt that ended with this cause may be retried."""
-    return cause in _POLICIES
+    return cause == _NEVER_HELD or cause in _FAILS_AS or cause in _ALONE_ON
 
 
 def demand_of_next_attempt(
@@ -84,7 +67,7 @@ def demand_of_next_attempt(
     if members > 1:
         return usual.part(members)
     alone = _of_trial_alone(attempts)
-    needed = {_policy(attempt).alone_on for attempt in alone} - {None}
+    needed = {_ALONE_ON[it.cause] for it in alone if it.cause in _ALONE_ON}
     if _is_suspect(alone):
         needed.add("node")
     if not needed:
@@ -97,7 +80,7 @@ def demand_of_next_attempt(
     return Demand(cpus=cpus, gpus=gpus)
 
 
-def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> Failure | None:
+def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> Ended | None:
     """The failure of a trial after its last attempt; None if it is retried.
 
     Only attempts that it made alone are held against it.
@@ -108,29 +91,22 @@ def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> 
         capacity: CPUs, GPUs and nodes there are now.
     """
     last = attempts[-1]
-    policy = _policy(last)
     if last.members > 1:
         return None
     attempts = _of_trial_alone(attempts)
-    if policy.alone_on is not None:
-        was_alone = _was_alone(attempts, policy.alone_on, had, capacity)
-        return _memory_failure(attempts, policy.alone_on) if was_alone else None
-    if (
-        policy.fails_as is None
-        or _num_fruitless(attempts, policy.fails_as) < MAX_FRUITLESS_ATTEMPTS
-    ):
+    if last.cause in _ALONE_ON:
+        alone_on = _ALONE_ON[last.cause]
+        was_alone = _was_alone(attempts, alone_on, had, capacity)
+        return _memory_failure(attempts, alone_on) if was_alone else None
+    fails_as = _FAILS_AS.get(last.cause)
+    if fails_as is None or _num_fruitless(attempts, fails_as) < MAX_FRUITLESS_ATTEMPTS:
         return None
-    return Failure(cause=policy.fails_as, message=_message(policy.fails_as, last.message))
-
-
-def _policy(attempt: Attempt) -> _Retry:
-    """The policy for its cause; an attempt that did not end, or was stopped, says nothing."""
-    return _POLICIES.get(attempt.cause or "", _Retry())
+    return Ended(state="FAILED", cause=fails_as, message=_message(fails_as, last.message))
 
 
 def _is_held(attempt: Attempt) -> bool:
     """Whether its end may be the trial's own fault."""
-    return _policy(attempt) != _Retry()
+    return attempt.cause in _FAILS_AS or attempt.cause in _ALONE_ON
 
 
 def _halved(attempt: Attempt) -> int:
@@ -155,7 +131,7 @@ def _num_fruitless(attempts: Sequence[Attempt], fails_as: str) -> int:
         if reports > furthest:
             furthest, count = reports, 0
         else:
-            count += _policy(attempt).fails_as == fails_as
+            count += _FAILS_AS.get(attempt.cause) == fails_as
     return count
 
 
@@ -181,7 +157,7 @@ def _was_alone(
     return is_there and had.cpus >= demand_of_next_attempt(attempts, had, capacity).cpus
 
 
-def _memory_failure(attempts: Sequence[Attempt], alone_on: str) -> Failure:
+def _memory_failure(attempts: Sequence[Attempt], alone_on: str) -> Ended:
     last = attempts[-1]
     peaks = [attempt.peak_memory_mb for attempt in attempts if attempt.peak_memory_mb is not None]
     peak = max(peaks, default=None)
@@ -190,11 +166,11 @@ def _memory_failure(attempts: Sequence[Attempt], alone_on: str) -> Failure:
         message += f": {'peak' if alone_on == 'device' else 'it held'} {_gib(peak)}"
         if last.device_memory_mb is not None:
             message += f" of {_gib(last.device_memory_mb)}"
-    if not any(_policy(attempt).alone_on for attempt in attempts[:-1]):
+    if not any(attempt.cause in _ALONE_ON for attempt in attempts[:-1]):
         message += " (it was alone from the start, so it was not retried)"
     if last.message:
         message += f"; {last.message}"
-    return Failure(cause=OUT_OF_MEMORY, message=message, peak_memory_mb=peak)
+    return Ended(state="FAILED", cause=OUT_OF_MEMORY, message=message, peak_memory_mb=peak)
 
 
 def _gib(mebibytes: float) -> str:

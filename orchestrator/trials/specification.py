@@ -89,38 +89,6 @@ class Finalist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprints:
-    """Hashes of what a trial sees, by which rows show that they saw the same.
-
-    Attributes:
-        splits: hash of the split of each fold.
-        protocol: hash of the protocol on the training classes.
-        test: hash of the test images.
-        data: hash of all images and labels.
-        weights: fingerprint of the weights that the backbone starts from.
-    """
-
-    splits: tuple[str, ...]
-    protocol: str
-    test: str
-    data: str
-    weights: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """The trial whose results a copy is to have, and the search that has it trained.
-
-    Attributes:
-        trial_id: id of the trial.
-        search: id of the search.
-    """
-
-    trial_id: str
-    search: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSpec:
     """One trial with its place in the study; fills the identity columns of its row.
 
@@ -130,8 +98,14 @@ class TrialSpec:
         selected_from: number of search trials its config was selected from; None but for finals.
         train_on: ``part`` or ``all`` for finals, as in `FinalSettings`; None in other stages.
         leaks: whether test classes chose its epoch or its config.
-        original: the trial of another search that is the same training, if there is one; a copy
-            of it is never run.
+        copy_of: id of the trial of another search that is the same training, if there is one; a
+            copy is never run.
+        split_hash: hashes of the splits of its folds, by which rows show that they saw the same;
+            so the others.
+        protocol_hash: hash of the protocol on the training classes.
+        test_hash: hash of the test images.
+        data_hash: hash of all images and labels.
+        weights: fingerprint of the weights that the backbone starts from.
     """
 
     trial_id: str
@@ -139,14 +113,18 @@ class TrialSpec:
     search: Search
     index: int
     settings: TrialSettings
-    fingerprints: Fingerprints
+    split_hash: str
+    protocol_hash: str
+    test_hash: str
+    data_hash: str
+    weights: str
     seed_index: int = 0
     is_default: bool = False
     is_winner: bool = False
     selected_from: int | None = None
     train_on: TrainOn | None = None
     leaks: bool = False
-    original: Original | None = None
+    copy_of: str | None = None
 
     def job(self, paths: StudyPaths, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
         """The job that a worker gets. Only tested trials keep models or embeddings.
@@ -170,21 +148,14 @@ class TrialSpec:
             loss_files=files_of(self.settings.loss),
         )
 
-    def copy(self, trained_for: str) -> "TrialSpec":
-        """A copy of the results of another search's trial, under an id of this search.
-
-        Args:
-            trained_for: id of the search that has it trained.
-        """
-        return replace(
-            self,
-            trial_id=copy_id(self.trial_id, self.search.id),
-            original=Original(trial_id=self.trial_id, search=trained_for),
-        )
+    def copy(self) -> "TrialSpec":
+        """A copy of the results of another search's trial, under an id of this search."""
+        copied = copy_id(self.trial_id, self.search.id)
+        return replace(self, trial_id=copied, copy_of=self.trial_id)
 
     def identity_columns(self, study: str) -> dict[str, object]:
         """The identity columns of the trial's row, in no particular order."""
-        settings, search, seen = self.settings, self.search, self.fingerprints
+        settings, search = self.settings, self.search
         single_fold = len(settings.folds) == 1
         return {
             "study": study,
@@ -199,7 +170,7 @@ class TrialSpec:
             "block": search.block.label,
             "dataset": search.block.dataset,
             "backbone": search.block.backbone,
-            "weights": seen.weights,
+            "weights": self.weights,
             "embedding_dim": search.block.embedding_dim,
             "image_size": search.block.image_size,
             "loss": search.loss,
@@ -212,10 +183,10 @@ class TrialSpec:
             "seed": settings.seed,
             "seed_index": self.seed_index,
             "leaks": self.leaks,
-            "same_as": self.original and self.original.trial_id,
-            "split_hash": "+".join(seen.splits),
-            "protocol_hash": seen.protocol,
-            "test_hash": seen.test,
-            "data_hash": seen.data,
+            "same_as": self.copy_of,
+            "split_hash": self.split_hash,
+            "protocol_hash": self.protocol_hash,
+            "test_hash": self.test_hash,
+            "data_hash": self.data_hash,
             "settings": json.dumps(settings.to_dict(), sort_keys=True),
         }

@@ -23,7 +23,7 @@ from podium.orchestrator.study.configs import training_of
 from podium.orchestrator.study.foreign_code import code_of_trial
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Block, Search, Study, TrainOn
-from podium.orchestrator.trials.specification import Config, Finalist, Fingerprints, TrialSpec
+from podium.orchestrator.trials.specification import Config, Finalist, TrialSpec
 from podium.trainables.dataset_interface.class_splits import (
     assert_not_tested,
     make_split,
@@ -229,11 +229,9 @@ class TrialSpecMaker:
             search=search,
             index=index,
             settings=settings,
-            fingerprints=Fingerprints(
-                splits=splits,
-                protocol=self._protocol_hash(search.block.dataset, protocol),
-                test=dataset.test_hash,
-                data=dataset.fingerprint,
-                weights=weights,
-            ),
+            split_hash="+".join(splits),
+            protocol_hash=self._protocol_hash(search.block.dataset, protocol),
+            test_hash=dataset.test_hash,
+            data_hash=dataset.fingerprint,
+            weights=weights,
         )

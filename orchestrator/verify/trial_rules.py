@@ -364,7 +364,7 @@ def _finals(
             selected_epoch=stop,
         )
         for spec in maker.final_trials(search, (finalist,), selected_from=0):
-            yield from (spec, spec.copy(trained_for=""))
+            yield from (spec, spec.copy())
 
 
 def _settings(row: Mapping[str, Any]) -> dict[str, Any]:

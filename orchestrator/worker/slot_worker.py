@@ -1,58 +1,196 @@
-"""What a worker slot runs: one trial, or the members of one population."""
+"""Runs what a worker slot has: one trial, or a population of them together, epoch by epoch."""
 
-from collections.abc import Collection, Sequence
+import io
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from podium.orchestrator.trials.failure_causes import (
+    DATA,
+    DEVICE,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    STORE,
+    cause_of,
+)
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.worker.population_worker import Messages, PopulationWorker
+from podium.orchestrator.trials.worker_messages import Ended, Message
+from podium.orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
 from podium.orchestrator.worker.worker import TrialFunction, TrialWorker, train
+from podium.orchestrator.worker.worker_attempt import WorkerAttempt, captured
+from podium.trainables.trial_reports import EpochReport, TestReport
+
+if TYPE_CHECKING:
+    from podium.trainables.population.run_population import MemberReport, Population
+
+Messages = dict[str, list[Message]]
+
+_OF_NO_MEMBER = (DATA, DEVICE, STORE)  # another half would meet them too
 
 
 class SlotWorker:
-    """`start` jobs, then `step` until no trial is left; `drop` those that the scheduler ends.
+    """One worker slot. `start` jobs, then `step` until all of them are over.
+
+    Where memory runs out, or an error ends all members of a population that may be the fault of
+    one, they start again, one half of them after the other; what they reported before they do not
+    report again. Failures become messages.
 
     Args:
         trial: runs a trial alone.
-        gathers: whether epochs between two rungs are gathered as long as jobs say before they are
-            reported, or each is.
+        gathers: whether epochs between two rungs are gathered as long as the jobs say before they
+            are reported, or each is.
     """
 
     def __init__(self, trial: TrialFunction = train, gathers: bool = False) -> None:
         self._single = TrialWorker(trial, gathers=gathers)
-        self._population = PopulationWorker(gathers=gathers)
         self._alone: str | None = None  # id of a trial that is run alone
+        self._gathers = gathers
+        self._gather_seconds = 0.0  # of the jobs
+        self._attempts: dict[str, WorkerAttempt] = {}
+        self._turns: list[list[str]] = []
+        self._population: Population | None = None
+        self._to_skip: dict[str, int] = {}
 
     @property
     def trials(self) -> Collection[str]:
         """Ids of the trials that are not over."""
-        return (self._alone,) if self._alone is not None else self._population.members
+        return (self._alone,) if self._alone is not None else self._attempts.keys()
 
     def start(self, jobs: Sequence[TrialJob]) -> None:
-        """Take on the jobs of a slot; a single one is run alone."""
+        """Take on a job to run alone, or those of one population, each from scratch."""
         self.stop()
-        if len(jobs) > 1:
-            self._population.start(jobs)
+        if len(jobs) == 1:
+            self._single.start(jobs[0])
+            self._alone = jobs[0].trial_id
             return
-        self._single.start(jobs[0])
-        self._alone = jobs[0].trial_id
+        self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
+        self._turns = [list(self._attempts)]
+        self._to_skip = dict.fromkeys(self._attempts, 0)
+        self._gather_seconds = jobs[0].gather_seconds if self._gathers else 0.0
 
     def step(self) -> Messages:
-        """Run until the scheduler has to decide; returns the messages of each trial."""
-        if self._alone is None:
-            return self._population.step()
-        messages = {self._alone: self._single.step()}
-        if self._single.is_over:
-            self._alone = None
+        """Run until the scheduler has to decide, or hear; returns the messages of each trial.
+
+        Of who waits for its turn, or repeats what it reported, there are none: an empty list, by
+        which the scheduler knows that nothing is stuck.
+        """
+        if self._alone is not None:
+            told = {self._alone: self._single.step()}
+            self._alone = None if self._single.is_over else self._alone
+            return told
+        messages: Messages = {trial_id: [] for trial_id in self._attempts}
+        due_from = time.monotonic() + self._gather_seconds
+        turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
+        is_due = not turn
+        while not is_due:
+            of_epoch = self._epoch(turn)
+            for trial_id, reports in of_epoch.items():
+                messages[trial_id] += reports
+            is_due = (
+                self._population is None
+                or any(self._is_due(*last) for last in of_epoch.items())
+                or time.monotonic() >= due_from
+            )
+        if not any(trial_id in self._attempts for trial_id in self._turns[0]):
+            del self._turns[0]
+            self._population = None
         return messages
 
+    def _is_due(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Whether the scheduler has to know at once what a trial said."""
+        attempt = self._attempts.get(trial_id)  # None of a trial that is over
+        return attempt is None or any(
+            attempt.job.is_at_rung(message)
+            for message in messages
+            if isinstance(message, EpochReport | TestReport)
+        )
+
     def drop(self, trial_id: str) -> None:
-        """End a trial that the scheduler does not continue; nothing if it is over."""
+        """Train a trial no further, as it was pruned; its attempt ends as "stopped"."""
         if trial_id == self._alone:
             self._single.stop()
             self._alone = None
-        self._population.drop(trial_id)
+        if self._population is not None:
+            self._population.drop([trial_id])
+        attempt = self._attempts.pop(trial_id, None)
+        if attempt is not None:
+            attempt.end(None)
 
     def stop(self) -> None:
         """End all trials that are not over; their attempts end as "stopped"."""
         for trial_id in tuple(self.trials):
             self.drop(trial_id)
-        self._population.stop()
+        self._turns, self._population = [], None
+
+    def _epoch(self, turn: Sequence[str]) -> Messages:
+        try:
+            with captured(_EveryLog([self._attempts[trial_id] for trial_id in turn])):
+                population = self._population or self._begin(turn)
+                self._population = population
+                reports = population.step()
+        except Exception as error:  # the one place where a failure becomes a result
+            messages = self._after(error, turn)
+            clear_frames(error)
+            return messages
+        messages = self._messages(reports)
+        if not population.members:
+            for trial_id in turn:
+                if trial_id in self._attempts:
+                    ended = self._attempts[trial_id].complete()
+                    messages.setdefault(trial_id, []).append(self._end(trial_id, ended))
+        return messages
+
+    def _begin(self, turn: Sequence[str]) -> "Population":
+        from podium.trainables.population.run_population import Population  # loads torch
+
+        jobs = {trial_id: self._attempts[trial_id].job for trial_id in turn}
+        for trial_id in turn:
+            self._attempts[trial_id].begin(len(turn))
+        limit_memory(next(iter(jobs.values())).demand.whole.gpus)
+        return Population({trial_id: job.settings for trial_id, job in jobs.items()})
+
+    def _messages(self, reports: Mapping[str, "MemberReport"]) -> Messages:
+        messages: Messages = {}
+        for trial_id, report in reports.items():
+            attempt = self._attempts[trial_id]
+            if isinstance(report, Exception):
+                messages[trial_id] = [self._end(trial_id, attempt.failed(report))]
+            elif self._to_skip[trial_id]:
+                self._to_skip[trial_id] -= 1
+            else:
+                messages[trial_id] = attempt.take(report)
+        return messages
+
+    def _after(self, error: Exception, turn: Sequence[str]) -> Messages:
+        cause = cause_of(error)
+        self._population = None
+        if cause in _OF_NO_MEMBER or len(turn) == 1:
+            return {
+                trial_id: [self._end(trial_id, self._attempts[trial_id].failed(error))]
+                for trial_id in turn
+            }
+        clear_frames(error)
+        if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
+            release_memory()
+        middle = len(turn) // 2
+        self._turns[:1] = [list(turn[:middle]), list(turn[middle:])]
+        self._to_skip = {
+            trial_id: attempt.num_reports for trial_id, attempt in self._attempts.items()
+        }
+        return {}
+
+    def _end(self, trial_id: str, ended: Ended) -> Ended:
+        self._attempts.pop(trial_id).end(ended)
+        return ended
+
+
+class _EveryLog(io.TextIOBase):
+    """What a population says concerns all its members."""
+
+    def __init__(self, attempts: Sequence[WorkerAttempt]) -> None:
+        self._attempts = attempts
+
+    def write(self, text: str) -> int:
+        for attempt in self._attempts:
+            attempt.log.write(text)
+        return len(text)

@@ -12,19 +12,16 @@ import time
 from datetime import UTC, datetime
 
 from podium.errors import CorruptFileError, StoreError
-from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records.metric_columns import short_label
 from podium.orchestrator.results.storage.files import put, read_record, remove
 from podium.orchestrator.results.storage.locations import RemotePath
+from podium.orchestrator.trials.bounded_text import BoundedText
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended
 from podium.trainables.trial_reports import EpochReport, Report, Score
 
 _KEPT_CHARACTERS = 32 * 1024  # of the beginning of a file, and as many of its end
 _ROW_CHARACTERS = 8_000  # of the end of what was printed, for the trial's row
-# A secret whose beginning was cut off is not known for one: more is searched than is kept.
-_SEARCHED_CHARACTERS = 100_000
-_LEFT_OUT = "\n[... left out ...]\n"
 _EPOCH_LINE = re.compile(
     r"^\[\d\d:\d\d:\d\d\] fold (?P<fold>\d+) epoch (?P<epoch>\d+): "
     r"(?:.*, )?val \S+ (?P<score>-?\d[\d.e+-]*), ",
@@ -47,8 +44,8 @@ class TrialLog(io.TextIOBase):
         self._is_remote = isinstance(job.paths.folder, RemotePath)
         self._write_at = time.monotonic() + _WRITE_SECONDS
         self._is_begun = False
-        self._printed = _BoundedText()
-        self._whole = _BoundedText()
+        self._printed = BoundedText(_KEPT_CHARACTERS)
+        self._whole = BoundedText(_KEPT_CHARACTERS)
         if job.attempt > 1:
             self._whole.write(self._earlier_attempts())
         self._note(f"attempt {job.attempt} on {platform.node()}, {datetime.now(UTC):%Y-%m-%d} UTC")
@@ -61,7 +58,7 @@ class TrialLog(io.TextIOBase):
 
     def printed(self) -> str | None:
         """The end of what was printed, secrets removed; None if nothing was."""
-        return redacted(self._printed.end())[-_ROW_CHARACTERS:] or None
+        return self._printed.end()[-_ROW_CHARACTERS:] or None
 
     def note(self, message: Report | Ended) -> None:
         """Take in what the trial reported, or how it ended.
@@ -102,40 +99,9 @@ class TrialLog(io.TextIOBase):
         began = time.monotonic()
         self._is_begun = True
         with contextlib.suppress(StoreError, CorruptFileError):
-            put(self._place, _bounded(self._whole).encode(errors="backslashreplace"))
+            put(self._place, self._whole.text().encode(errors="backslashreplace"))
         ended = time.monotonic()
         self._write_at = ended + max(_WRITE_SECONDS, _REST * (ended - began))
-
-
-class _BoundedText:
-    """A growing text of which the beginning and the end are kept, as much as is searched."""
-
-    def __init__(self) -> None:
-        self.beginning = ""
-        self._rest: list[str] = []
-        self._rest_size = 0
-
-    def write(self, text: str) -> None:
-        room = _SEARCHED_CHARACTERS - len(self.beginning)
-        self.beginning += text[:room]
-        if rest := text[room:]:
-            self._rest.append(rest)
-            self._rest_size += len(rest)
-        if self._rest_size > 2 * _SEARCHED_CHARACTERS:
-            self._rest = ["".join(self._rest)[-_SEARCHED_CHARACTERS:]]
-            self._rest_size = _SEARCHED_CHARACTERS
-
-    def end(self) -> str:
-        """The whole text, if it is short."""
-        return "".join([self.beginning, *self._rest])[-_SEARCHED_CHARACTERS:]
-
-
-def _bounded(text: _BoundedText) -> str:
-    """The text without secrets; of a long one the beginning and the end."""
-    end = redacted(text.end())
-    if text.end() == text.beginning and len(end) <= 2 * _KEPT_CHARACTERS:
-        return end
-    return redacted(text.beginning)[:_KEPT_CHARACTERS] + _LEFT_OUT + end[-_KEPT_CHARACTERS:]
 
 
 def _line(message: Report | Ended) -> str:

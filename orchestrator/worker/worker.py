@@ -14,9 +14,8 @@ from podium.orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF
 from podium.orchestrator.trials.provenance import version
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended, Message
-from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
 from podium.orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
-from podium.orchestrator.worker.worker_attempt import WorkerAttempt, captured
+from podium.orchestrator.worker.worker_attempt import CheckpointSaver, WorkerAttempt, captured
 from podium.trainables.errors import CheckpointError
 from podium.trainables.settings.trial_settings import TrialSettings
 from podium.trainables.trial_reports import Report

@@ -16,6 +16,7 @@ from podium.errors import StoreError
 from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records.journal_records import Attempt
 from podium.orchestrator.results.records.study_snapshot import is_present
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.study.foreign_code import changed_code
 from podium.orchestrator.trials.failure_causes import (
     DATA,
@@ -28,14 +29,39 @@ from podium.orchestrator.trials.failure_causes import (
     cause_of,
 )
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
-from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message
 from podium.orchestrator.worker.process_memory import device_memory, devices, memory_at
 from podium.orchestrator.worker.trial_log import TrialLog
 from podium.trainables.errors import DataError, TrialInputError
 from podium.trainables.importable_code import failure_text
 from podium.trainables.loss_files import keep_files
 from podium.trainables.trial_reports import Report
+
+
+class CheckpointSaver:
+    """Saves checkpoints of one attempt.
+
+    Args:
+        job: the job of which it is an attempt.
+
+    Attributes:
+        has_saved: whether it saved one, or may have before it failed to.
+    """
+
+    def __init__(self, job: TrialJob) -> None:
+        self._job = job
+        self._saved = time.monotonic()
+        self.has_saved = False
+
+    def is_due(self) -> bool:
+        """Whether the last checkpoint, or the start, is as long ago as the study lets it be."""
+        return time.monotonic() - self._saved >= 60.0 * self._job.checkpoint_minutes
+
+    def __call__(self, state: bytes) -> None:
+        """Replace the checkpoint of the trial, whether or not that is due."""
+        self.has_saved = True
+        put(self._job.paths.checkpoint(self._job.trial_id), state)
+        self._saved = time.monotonic()
 
 
 class WorkerAttempt:
@@ -72,7 +98,7 @@ class WorkerAttempt:
             members=1,
         )
         self._has_begun = False
-        self._untold_begin = self._untold_save = True
+        self._untold_begin = True
 
     def begin(self, members: int = 1) -> None:
         """See that the trial can be what it is to be here.
@@ -99,14 +125,10 @@ class WorkerAttempt:
         """Note a report of the trial; what the scheduler is told then."""
         self.log.note(report)
         self.num_reports += 1
-        told: list[Message] = []
-        if self._untold_begin:
-            self._untold_begin = False
-            told.append(Begun(replace(self._attempt, device=devices())))
-        if self._untold_save and self.save.has_saved:
-            self._untold_save = False
-            told.append(Saved())
-        return [*told, report]
+        if not self._untold_begin:
+            return [report]
+        self._untold_begin = False
+        return [Begun(replace(self._attempt, device=devices())), report]
 
     def complete(self) -> Ended:
         """The last message of a trial that came to its end."""

@@ -314,6 +314,9 @@ def _ray(study: ResolvedStudy, paths: StudyPaths, address: str | None) -> "Calla
     """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
 
     def start() -> "Executor":
+        from podium.orchestrator.executors.ray_environment import refuse_other_versions
+
+        refuse_other_versions()
         from podium.orchestrator.executors.ray_tune import RayTuneExecutor
         from podium.orchestrator.study.resource_demand import most_demand
 

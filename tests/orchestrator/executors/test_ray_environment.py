@@ -1,37 +1,28 @@
-"""Ray reads its settings when it is imported, so every module has to set them before that."""
+"""Ray must be a tested version, and reads its settings when it is imported."""
 
-import ast
-import importlib
+import os
+import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-import podium.orchestrator.executors
 from podium.errors import PodiumError
 from podium.orchestrator.executors import ray_environment
 
 ROOT = Path(__file__).parents[3]
-ENVIRONMENT = "podium.orchestrator.executors.ray_environment"
-MODULES = sorted(Path(podium.orchestrator.executors.__file__).parent.glob("*.py"))
 
 
-def imported_names(path):
-    """Names of modules in the order in which the file imports them at its top level."""
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_the_environment_is_set_before_ray_is_imported(path):
-    names = list(imported_names(path))
-    of_ray = [number for number, name in enumerate(names) if name.partition(".")[0] == "ray"]
-    if of_ray:
-        assert ENVIRONMENT in names[: min(of_ray)]
+def test_the_package_of_every_module_that_imports_ray_sets_its_environment_before():
+    code = (
+        "import os, sys, podium.orchestrator.executors;"
+        "print(os.environ['RAY_AUTH_MODE'], 'ray' in sys.modules)"
+    )
+    environment = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
+    said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert said.split() == ["token", "False"]
 
 
 @pytest.mark.parametrize("found", ["2.54.1", "2.61.0", "2.6.0", "3.0.0"])
@@ -39,7 +30,7 @@ def test_a_ray_that_was_not_tested_is_refused_with_the_version_that_was(monkeypa
     monkeypatch.setattr(metadata, "version", lambda name: found)
     rule = rf"tested with Ray 2\.55 to 2\.60 .* Ray {found} is installed"
     with pytest.raises(PodiumError, match=rule):
-        importlib.reload(ray_environment)
+        ray_environment.refuse_other_versions()
 
 
 def test_what_is_installed_with_podium_is_the_ray_that_was_tested():

@@ -1,12 +1,13 @@
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.orchestrator.scheduling.budget_shares import BudgetShares, Claim, TrialCosts
-from podium.orchestrator.scheduling.resource_usage import RunningAttempt, Spent, SpentOn
+from podium.orchestrator.scheduling.budget_shares import BudgetShares, TrialCosts
+from podium.orchestrator.scheduling.resource_usage import Spent, SpentOn
 from podium.orchestrator.study.blocks import searches
 from podium.orchestrator.study.study import BudgetSettings, ResourceSettings, StudyLoss
 from tests.orchestrator.small_study import with_search
@@ -43,9 +44,9 @@ class Planted:
             for search, count in self.tries.items()
             if count
         }
-        for one in self.busy:
-            found.setdefault(SpentOn(one.search, one.stage, "unfinished"), Spent()).add(
-                Spent(tries=1, seconds=one.seconds, gpu_seconds=0.5 * one.seconds)
+        for search_id, stage, seconds in self.busy:
+            found.setdefault(SpentOn(search_id, stage, "unfinished"), Spent()).add(
+                Spent(tries=1, seconds=seconds, gpu_seconds=0.5 * seconds)
             )
         return found
 
@@ -62,16 +63,15 @@ class Planted:
         self.ended |= trials
 
 
-def claims_of(tries, finals_left=4, wanting=SEARCHES):
-    return [
-        Claim(
-            search=search,
-            wants_more=search in wanting,
-            trials=tries[search],
-            finals_left=finals_left,
-        )
-        for search in SEARCHES
+def left_of(tries, finals=(4, 4, 4), baselines=0, wanting=SEARCHES):
+    """Searches and a final stage that have so many trials, and so much left to train."""
+    runs = [
+        SimpleNamespace(search=it, wants_more=it in wanting, num_distinct=tries[it])
+        for it in SEARCHES
     ]
+    of_search = dict(zip(SEARCHES, finals, strict=True))
+    left = SimpleNamespace(num_to_train=baselines)
+    return runs, SimpleNamespace(num_to_train=of_search.__getitem__, baselines=left)
 
 
 def shares_of(account, **limits):
@@ -93,7 +93,7 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
     account = Planted(tries, seconds)
     budget_shares = shares_of(account, **{limit: budget})
     for _ in range(1_000):
-        allowed = budget_shares.allowed(claims_of(tries), baselines_left=2, num_slots=1)
+        allowed = budget_shares.allowed(*left_of(tries, baselines=2), num_slots=1)
         if not allowed:
             break
         for search in SEARCHES:
@@ -108,28 +108,29 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
 
 
 def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
-    busy = [RunningAttempt("of the untrained network", "baseline", 10.0)]
-    budget_shares = shares_of(Planted({}, 100.0, busy), gpu_hours=1.0)
-    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)), num_slots=1, sums={})
-    assert limit.running_finals == 0.5 * 10.0
+    tries = dict.fromkeys(SEARCHES, 1)
+    busy = [("of the untrained network", "baseline", 10.0)]
+    budget_shares = shares_of(Planted(tries, 100.0, busy), gpu_hours=1.0)
+    budget_shares.costs.learn(budget_shares._account.sums())
+    gpus = {search.id: 0.5 for search in SEARCHES}
+    left = left_of(tries, finals=(1, 0, 0))
+    assert budget_shares._reserve(gpus, *left) == pytest.approx(0.5 * (110.0 - 10.0))
 
 
 def test_the_published_default_is_tried_whatever_the_share():
     tries = dict.fromkeys(SEARCHES, 0)
     budget_shares = shares_of(Planted(tries, 100.0), gpu_hours=0.0001)
-    assert budget_shares.allowed(claims_of(tries), baselines_left=0, num_slots=1) == {
-        s.id for s in SEARCHES
-    }
+    assert budget_shares.allowed(*left_of(tries), num_slots=1) == {s.id for s in SEARCHES}
 
 
 def test_what_runs_counts_as_whole_trials():
     first, *_ = SEARCHES
     tries = dict.fromkeys(SEARCHES, 4)
     alone = shares_of(Planted(tries, 100.0), gpu_hours=0.45)
-    assert first.id in alone.allowed(claims_of(tries), baselines_left=0, num_slots=1)
-    busy = [RunningAttempt(first.id, "search", 1.0)] * 6
+    assert first.id in alone.allowed(*left_of(tries), num_slots=1)
+    busy = [(first.id, "search", 1.0)] * 6
     crowded = shares_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
-    assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0, num_slots=1)
+    assert first.id not in crowded.allowed(*left_of(tries), num_slots=1)
 
 
 def test_what_a_finished_search_leaves_is_shared_by_the_others():
@@ -137,11 +138,9 @@ def test_what_a_finished_search_leaves_is_shared_by_the_others():
     tries = {first: 1, **dict.fromkeys(others, 10)}
     hours = (1 + 10 + 10) * 50.0 / HOUR + 3 * 50.0 / HOUR + 4 * 3 * 55.0 / HOUR
     waiting = shares_of(Planted(tries, 100.0), gpu_hours=hours)
-    assert waiting.allowed(claims_of(tries), baselines_left=0, num_slots=1) == {first.id}
-    finished = claims_of(tries, wanting=others)
-    assert waiting.allowed(finished, baselines_left=0, num_slots=1) == {
-        search.id for search in others
-    }
+    assert waiting.allowed(*left_of(tries), num_slots=1) == {first.id}
+    finished = left_of(tries, wanting=others)
+    assert waiting.allowed(*finished, num_slots=1) == {search.id for search in others}
 
 
 def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the_others():
@@ -151,7 +150,7 @@ def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the
     hours = (48 * 50.0 + 6 * 50.0 + reserve) / HOUR
     account = Planted(tries, 100.0)
     budget_shares = shares_of(account, gpu_hours=hours)
-    while allowed := budget_shares.allowed(claims_of(tries), baselines_left=0, num_slots=1):
+    while allowed := budget_shares.allowed(*left_of(tries), num_slots=1):
         tries[next(search for search in SEARCHES if search.id in allowed)] += 1
     assert tries == {slow: 40, **dict.fromkeys(others, 7)}
     assert account.gpu_seconds() + reserve <= hours * HOUR
@@ -160,12 +159,11 @@ def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the
 @pytest.mark.parametrize(("finals_left", "rounds"), [(2, 1), (4, 2)])
 def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(finals_left, rounds):
     tries = dict.fromkeys(SEARCHES, 1)
-    claims = claims_of(tries, finals_left)
     account = Planted(tries, HOUR)
     budget_shares = shares_of(account, wall_hours=3 + 1 + 1.1 * rounds)
-    allowed = partial(budget_shares.allowed, claims, baselines_left=0, num_slots=8)
+    allowed = partial(budget_shares.allowed, *left_of(tries, [finals_left] * 3), num_slots=8)
     assert allowed() == {search.id for search in SEARCHES}
-    account.busy = [RunningAttempt(SEARCHES[0].id, "search", 36.0)]
+    account.busy = [(SEARCHES[0].id, "search", 36.0)]
     assert allowed() == set()
 
 
@@ -176,12 +174,9 @@ def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
     sums = account.sums()
     sums[SpentOn(first.id, "search", "complete")].whole_seconds = 200.0
     budget_shares.costs.learn(sums)
-    claims = [
-        replace(claim, finals_left=left)
-        for claim, left in zip(claims_of(dict.fromkeys(SEARCHES, 1)), (5, 3, 2), strict=True)
-    ]
+    left = left_of(dict.fromkeys(SEARCHES, 1), finals=(5, 3, 2), baselines=2)
     # Rounds of 4 long, of 1 long and 3 short, and of 2 short ones with the untrained networks.
-    assert budget_shares._rounds_seconds(claims, 2, num_slots=4) == pytest.approx(
+    assert budget_shares._rounds_seconds(*left, num_slots=4) == pytest.approx(
         220.0 + 220.0 + 110.0
     )
 
@@ -196,7 +191,7 @@ def test_costs_are_of_the_same_loss_and_block_where_known_else_of_any():
     costs = TrialCosts(STUDY)
     first, second, _ = SEARCHES
     assert not costs.are_known
-    assert costs.seconds(first, "search") is None
+    assert costs.seconds(first, "search") == 0.0
     sums = {
         SpentOn(first.id, "search", "complete"): Spent(
             tries=2, seconds=80.0, whole_tries=2, whole_seconds=80.0
@@ -212,9 +207,3 @@ def test_costs_are_of_the_same_loss_and_block_where_known_else_of_any():
     )
     costs.learn(sums)
     assert costs.seconds(first, "final") == pytest.approx(66.0)
-
-
-def test_before_anything_is_known_finals_have_their_part_of_the_epochs():
-    costs = TrialCosts(STUDY)
-    # 3 searches of 50 trials, and 2 seeds of 2 finalists each.
-    assert costs.final_part == pytest.approx(12 / (12 + 150))

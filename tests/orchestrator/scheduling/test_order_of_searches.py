@@ -266,8 +266,9 @@ class History:
         self.queues.cancel({name})
 
     def copy(self):
-        for spec in self.final_stage.take_copies():
-            self.final_stage.finish(spec)
+        for specs in self.final_stage.take_copies().values():
+            for spec in specs:
+                self.final_stage.finish(spec)
 
     def restart(self):
         """Rebuild the queues from asks and outcomes; only before any final, for simplicity."""

@@ -33,9 +33,9 @@ class Quotas:
     run_seconds: float = 0.0
     looks: int = 0
 
-    def allowed(self, claims, *, baselines_left, num_slots):
+    def allowed(self, runs, final_stage, num_slots):
         self.looks += 1
-        return {one.search.id for one in claims if one.trials < self.quotas[one.search.id]}
+        return {run.search.id for run in runs if run.num_distinct < self.quotas[run.search.id]}
 
     def end(self, trials):
         self.ended |= trials
@@ -110,8 +110,8 @@ def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     while (spec := next_spec(queues)) is not None:
         finals.append(spec)
     assert len(finals) == FOLDS
-    claims = [queues._claim(run) for run in queues.runs]
-    assert sum(claim.finals_left for claim in claims) == FOLDS
+    left = [queues.final_stage.num_to_train(run.search) for run in queues.runs]
+    assert sum(left) == FOLDS
     queues.final_stage.finish(finals[0], "COMPLETE")
-    claims = [queues._claim(run) for run in queues.runs]
-    assert sum(claim.finals_left for claim in claims) == FOLDS - 1
+    left = [queues.final_stage.num_to_train(run.search) for run in queues.runs]
+    assert sum(left) == FOLDS - 1

@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 from podium.orchestrator.scheduling.running_trial import RunningTrial, RunningTrials
 from podium.orchestrator.study.resource_demand import Demand
 from podium.orchestrator.trials.history import TrialHistory
-from podium.orchestrator.trials.specification import Fingerprints, TrialSpec
+from podium.orchestrator.trials.specification import TrialSpec
 
 WHOLE = Demand(cpus=2.0, gpus=0.1)
 DEMANDS = (WHOLE, WHOLE.part(3), Demand(cpus=8.0, gpus=1.0))
 
 
 def running_trial(number, demand, is_alone):
-    seen = Fingerprints(splits=(), protocol="", test="", data="", weights="")
+    seen = dict.fromkeys(("split_hash", "protocol_hash", "test_hash", "data_hash", "weights"), "")
     spec = TrialSpec(
         trial_id=str(number),
         stage="search",
         search=None,
         index=number,
         settings=None,
-        fingerprints=seen,
+        **seen,
     )
     return RunningTrial(
         spec=spec,

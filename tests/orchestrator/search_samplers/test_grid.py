@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from podium.orchestrator.search_samplers.grid import GridSuggester, listed_values, num_configs
+from podium.orchestrator.search_samplers.grid import GridSuggester, num_configs
+from podium.orchestrator.search_samplers.unit_cube import listed_values
 from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 

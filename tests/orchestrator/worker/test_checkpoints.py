@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from podium.orchestrator.results.storage.files import put, read_bytes
-from podium.orchestrator.worker.checkpoint_saver import CheckpointSaver
 from podium.orchestrator.worker.worker import TrialWorker, train
+from podium.orchestrator.worker.worker_attempt import CheckpointSaver
 from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial

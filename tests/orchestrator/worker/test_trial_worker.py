@@ -14,7 +14,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
+from podium.orchestrator.trials.worker_messages import Begun, Ended
 from podium.orchestrator.worker.process_memory import devices, limit_memory
 from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.errors import CheckpointError
@@ -88,21 +88,12 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
     assert whole.seconds >= 0
 
 
-def test_what_the_scheduler_would_have_to_look_for_is_told_once(paths):
-    def second_is_saved(settings, *, resume, save, keep=None):
-        for number, report in enumerate(
-            simulated_trial(settings, resume=None, save=lambda _: None)
-        ):
-            if number == 1:
-                save(b"{}")
-            yield report
-
-    worker = TrialWorker(second_is_saved)
+def test_that_an_attempt_began_is_told_once(paths):
+    worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
-    first = worker.step()
+    first, second, last = (worker.step() for _ in range(3))
     assert [type(it) for it in first] == [Begun, EpochReport]
-    second, last = worker.step(), worker.step()
-    assert [type(it) for it in second] == [Saved, EpochReport]
+    assert [type(it) for it in second] == [EpochReport]
     assert [type(it) for it in last] == [EpochReport, Ended]
 
 

@@ -7,7 +7,7 @@ import torch
 
 from podium.orchestrator.study.resource_demand import Demand
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.worker.population_worker import PopulationWorker
+from podium.orchestrator.worker.slot_worker import SlotWorker
 from podium.trainables.errors import DataError, TrialInputError
 from podium.trainables.population import run_population
 from podium.trainables.settings.population_agreement import agreement
@@ -44,13 +44,13 @@ def jobs(tmp_path, cache):
 
 @pytest.fixture
 def worker():
-    return PopulationWorker()
+    return SlotWorker()
 
 
 def said_by(worker, drop=lambda said: ()):
     """All messages of each trial until none is left."""
     said = {}
-    while worker.members:
+    while worker.trials:
         for trial_id, messages in worker.step().items():
             said.setdefault(trial_id, []).extend(messages)
         for trial_id in drop(said):
@@ -77,7 +77,7 @@ def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
 
 
 def test_epochs_are_told_together_up_to_a_rung(jobs):
-    worker = PopulationWorker(gathers=True)
+    worker = SlotWorker(gathers=True)
     training = replace(jobs[0].settings.training, epochs=5)
     worker.start(
         [
@@ -96,7 +96,7 @@ def test_epochs_are_told_together_up_to_a_rung(jobs):
     assert {trial_id: epochs_of(messages) for trial_id, messages in last.items()} == {
         trial_id: [(0, 3), (0, 4), (0, 5)] for trial_id in "acd"
     }
-    assert not worker.members
+    assert not worker.trials
 
 
 def test_a_member_that_is_dropped_says_no_more(worker, jobs):
@@ -218,8 +218,8 @@ def test_who_waits_for_the_other_half_is_heard_of_after_every_epoch(worker, jobs
     monkeypatch.setattr(run_population.Population, "step", of_small_memory)
     worker.start(jobs)
     said = []
-    while worker.members:
-        before = set(worker.members)
+    while worker.trials:
+        before = set(worker.trials)
         said.append(worker.step())
         assert set(said[-1]) == before
     assert [sorted(name for name, it in now.items() if it) for now in said] == [
