@@ -59,7 +59,6 @@ class Head(TypedDict, total=False):
 
     group: str
     least_first: bool
-    is_chosen: bool
     series: Series
 
 
@@ -73,8 +72,6 @@ class Column:
         is_number: whether its cells are aligned to the right.
         least_first: whether the browser sorts the least number to the top first; None means: if
             the label is that of a rank, a p-value or a time.
-        is_chosen: whether the browser shows the rows of one value at a time, which the reader
-            chooses.
         group: head above those of all neighbouring columns of the same group; "" for none.
         series: competitor whose marker is put before the label.
     """
@@ -83,7 +80,6 @@ class Column:
     cell: Callable[[Any], Cell] = lambda row: Cell(text=str(row))
     is_number: bool = True
     least_first: bool | None = None
-    is_chosen: bool = False
     group: str = ""
     series: Series | None = None
 

@@ -20,60 +20,45 @@ from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.wording import counted, p_value
 from podium.orchestrator.results.records.fairness_record import Fairness
-from podium.orchestrator.results.records.tournament_rules import rules_of
 
 _MOST_PAIRS = 10  # of which all are shown; of more those with the first competitor
 
 
-def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section of a study; None without a ranking."""
+def pairwise_comparisons(
+    results: StudyResults | TableResults, series: Mapping[str, Series]
+) -> Section | None:
+    """The section; None without a ranking."""
     if results.tournament is None:
         return None
-    rope = rules_of(results.study).rope_points
-    return pair_section(results.tournament, series, rope=rope, fairness=results.fairness)
-
-
-def table_pairwise_comparisons(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """The section of a published table."""
-    return pair_section(results.tournament, series)
+    fairness = results.fairness if isinstance(results, StudyResults) else None
+    return pair_section(results.tournament, series, fairness=fairness)
 
 
 def pair_section(
-    tournament: Tournament,
-    series: Mapping[str, Series],
-    *,
-    rope: float | None = None,
-    fairness: Fairness | None = None,
+    tournament: Tournament, series: Mapping[str, Series], *, fairness: Fairness | None = None
 ) -> Section:
     """Paired differences with a table of every pair; Nemenyi's diagram if it was asked for.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
         series: look of each competitor.
-        rope: declared half-width of the region of practical equivalence; None for none.
         fairness: fairness of the study that was ranked; None for a table of scores.
     """
-    parts: list[Part] = [paired_differences(tournament, series, rope=rope, fairness=fairness)]
+    parts: list[Part] = [paired_differences(tournament, series, fairness=fairness)]
     if tournament.rules.test == "nemenyi" and len(tournament.blocks) > 1:
         parts.append(_diagram(tournament))
     return Section(name="differences", title="Pairwise comparisons", parts=tuple(parts))
 
 
 def paired_differences(
-    tournament: Tournament,
-    series: Mapping[str, Series],
-    *,
-    rope: float | None,
-    fairness: Fairness | None = None,
+    tournament: Tournament, series: Mapping[str, Series], *, fairness: Fairness | None = None
 ) -> Illustration:
-    """Differences with their simultaneous intervals.
+    """Differences with their simultaneous intervals; a declared equivalence region is shaded.
 
-    Args:
-        tournament: the tournament; few competitors have all pairs shown, many those of the first.
-        series: look of each competitor.
-        rope: half-width of the region of practical equivalence, which is shaded; None for none.
-        fairness: fairness of the study that was ranked; None for a table of scores.
+    Few competitors have all pairs shown, many those of the first. The arguments are those of
+    `pair_section`.
     """
+    rope = tournament.rules.rope_points
     is_every = len(tournament.pairs) <= _MOST_PAIRS
     subject = tournament.rules.against or tournament.names[0]
     pairs = [pair for pair in tournament.pairs if is_every or subject in (pair.a, pair.b)]

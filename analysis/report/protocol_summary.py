@@ -3,17 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from podium.analysis.figures.series import Series, series_of
 from podium.analysis.page.html_page import Fact, Illustration, Summary
-from podium.analysis.page.tables import Cell, Column, Table, table
 from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
 from podium.analysis.protocols.protocol_study import ProtocolStudy
-from podium.analysis.protocols.protocol_tables import (
-    cost_table,
-    finals_table,
-    protocol_column,
-    row_of,
-)
+from podium.analysis.protocols.protocol_tables import protocol_tables
 from podium.analysis.protocols.selected_configs import (
     ALPHA,
     non_leaking,
@@ -22,16 +15,9 @@ from podium.analysis.protocols.selected_configs import (
     protocol_headline,
     ranked_means,
 )
-from podium.analysis.report.protocols import regret_against_cost, scores_of_picks
-from podium.analysis.scores.protocol_runs import Protocol
+from podium.analysis.report.protocols import figure_of
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.wording import (
-    MISSING,
-    counted,
-    duration,
-    listed,
-    number,
-)
+from podium.analysis.wording import counted, duration, listed, number
 
 _MOST_OTHERS = 3  # protocols named after the best
 _SAME = 0.005  # points; regrets that differ by less read alike
@@ -47,16 +33,14 @@ def protocol_summary(results: StudyResults, said: Summary) -> Summary | None:
     study = results.protocol_study
     if study is None or not (headline := protocol_headline(study)):
         return None
-    looks = series_of(study.order)
-    series = {label: looks[label] for label in study.order}
     regrets = _regrets(study)
     return replace(
         said,
         verdict=_verdict(study, regrets) if regrets else headline,
         headline=headline,
         facts=tuple(_facts(study, regrets)),
-        picture=_picture(study, series),
-        leaderboard=_table(study),
+        picture=_picture(study),
+        leaderboard=None,
         sentences=(
             *protocol_sentences(study),
             *missing_statistics(study),
@@ -149,13 +133,10 @@ def _cost(first: str, hours: Mapping[str, float]) -> Fact:
     return Fact(value=f"{ratio} ×", label=f"as long a search as under {cheapest}, the cheapest")
 
 
-def _picture(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration | None:
+def _picture(study: ProtocolStudy) -> Illustration | None:
     """Regret against cost, else the test scores of what was picked; None with neither."""
-    found = None
-    if costs := cost_table(study):
-        found = regret_against_cost(study, series, costs)
-    if found is None and (finals := finals_table(study)):
-        found = scores_of_picks(study, series, finals)
+    figures = {table.name: figure_of(study, table) for table in protocol_tables(study)}
+    found = figures.get("protocol-costs") or figures.get("protocol-finals")
     if found is None:
         return None
     return replace(
@@ -164,46 +145,3 @@ def _picture(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
         plots=tuple(replace(plot, name="summary-protocols-plot") for plot in found.plots),
         table=None,
     )
-
-
-def _table(study: ProtocolStudy) -> Table | None:
-    """Regret, optimism and cost of each protocol, in the order of the verdict."""
-    hours = _hours(study)
-    least = min(hours.values(), default=1.0)
-    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
-
-    def regret(protocol: Protocol) -> float | None:
-        found: float | None = costs.get(protocol.label, {}).get("regret")
-        return found
-
-    def optimism(protocol: Protocol) -> float | None:
-        row = row_of(study.optimism.over_runs, "fresh", protocol=protocol.label)
-        return row["mean"] if row else None
-
-    def cost(protocol: Protocol) -> Cell:
-        spent = hours.get(protocol.label)
-        text = MISSING if spent is None else f"{number(spent / least, 1)} ×"
-        return Cell(text=text, order=spent)
-
-    place = study.order.index
-    protocols = sorted(
-        study.protocols, key=lambda it: (it.leaks, regret(it) or 0, place(it.label))
-    )
-    found = table(
-        protocols,
-        (
-            protocol_column(study),
-            Column.share("Regret", regret),
-            Column.share("Optimism", optimism),
-            Column(label="Cost", cell=cost),
-        ),
-        name="protocol-summary",
-        caption="All protocols",
-    ).filled()
-    if found is None:
-        return None
-    labels = [column.label for column in found.columns]
-    in_points = " and ".join(it.lower() for it in labels if it in ("Regret", "Optimism"))
-    units = f"; {in_points} in points" if in_points else ""
-    times = "; cost is time over the least" if "Cost" in labels else ""
-    return replace(found, caption=f"{found.caption}{units}{times}")

@@ -6,6 +6,7 @@ Each section is a function of a module of this room.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -17,19 +18,9 @@ from podium.analysis.report.cross_validation import cross_validation
 from podium.analysis.report.fairness import fairness
 from podium.analysis.report.hyperparameters import hyperparameters
 from podium.analysis.report.images import embedding_maps, retrievals
-from podium.analysis.report.leaderboard import (
-    leaderboard,
-    loss_groups,
-    rankings,
-    table_leaderboard,
-    table_loss_groups,
-    table_rankings,
-)
+from podium.analysis.report.leaderboard import leaderboard, loss_groups
 from podium.analysis.report.methods import methods, table_methods
-from podium.analysis.report.pairwise_comparisons import (
-    pairwise_comparisons,
-    table_pairwise_comparisons,
-)
+from podium.analysis.report.pairwise_comparisons import pairwise_comparisons
 from podium.analysis.report.protocols import protocols
 from podium.analysis.report.provenance import provenance
 from podium.analysis.report.reproduction import reproduction
@@ -44,15 +35,15 @@ from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.wording import counted
 from podium.orchestrator.results.storage.locations import Place
 
-_Study = Callable[[StudyResults, Mapping[str, Series]], Section | None]
-_Table = Callable[[TableResults, Mapping[str, Series]], Section | None]
+_R = TypeVar("_R")
+_Section = tuple[Callable[[_R, Mapping[str, Series]], Section | None], str, str]
+_Chapters = Mapping[str, Sequence[_Section[_R]]]
 
 # Chapter -> its sections in the order of the page, each with the title and the reason that the
 # page gives where there is none. A new section of the report is one more line here.
-_CHAPTERS: Mapping[str, Sequence[tuple[_Study, str, str]]] = {
+_CHAPTERS: _Chapters[StudyResults] = {
     "Ranking": (
         (leaderboard, "Leaderboard", "There is no ranking."),
-        (rankings, "Rankings by data set and score", "There is one data set and one score."),
         (pairwise_comparisons, "Pairwise comparisons", "There is no ranking."),
         (loss_groups, "Groups of losses", "It takes ranked losses of two groups."),
     ),
@@ -85,15 +76,14 @@ _CHAPTERS: Mapping[str, Sequence[tuple[_Study, str, str]]] = {
 }
 
 # The same for the page of a published table, which does not say what it has not.
-_TABLE_CHAPTERS: Mapping[str, Sequence[_Table]] = {
+_TABLE_CHAPTERS: _Chapters[TableResults] = {
     "Ranking": (
-        table_leaderboard,
-        table_rankings,
-        table_pairwise_comparisons,
-        table_loss_groups,
+        (leaderboard, "", ""),
+        (pairwise_comparisons, "", ""),
+        (loss_groups, "", ""),
     ),
-    "Scores": (table_scores,),
-    "Methods": (table_methods,),
+    "Scores": ((table_scores, "", ""),),
+    "Methods": ((table_methods, "", ""),),
 }
 
 
@@ -124,7 +114,7 @@ def study_report(results: StudyResults) -> Page:
     blocks = counted(results.trials.drop_nulls("embedding_dim")["block"].n_unique(), "block")
     num_protocols = len(results.protocols)
     under = f" under {num_protocols} protocols" if num_protocols > 1 else ""
-    sections, not_shown = _made(results, series)
+    sections, not_shown = _made(_CHAPTERS, results, series)
     return Page(
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over"
@@ -137,13 +127,13 @@ def study_report(results: StudyResults) -> Page:
 
 
 def _made(
-    results: StudyResults, series: Mapping[str, Series]
+    chapters: _Chapters[_R], results: _R, series: Mapping[str, Series]
 ) -> tuple[tuple[Section, ...], tuple[NotShown, ...]]:
     """The sections that have something to show, and why the others have not."""
     sections: list[Section] = []
     not_shown: list[NotShown] = []
     with _one_thread():
-        for chapter, of_chapter in _CHAPTERS.items():
+        for chapter, of_chapter in chapters.items():
             for make, title, reason in of_chapter:
                 section = make(results, series)
                 if section and section.parts:
@@ -153,12 +143,7 @@ def _made(
     return tuple(sections), tuple(not_shown)
 
 
-def table_report(
-    results: TableResults,
-    *,
-    title: str,
-    source: str,
-) -> Page:
+def table_report(results: TableResults, *, title: str, source: str) -> Page:
     """The page of a table of scores from a file, such as one typed from a paper, as values.
 
     Args:
@@ -168,19 +153,13 @@ def table_report(
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
-    with _one_thread():
-        sections = [
-            replace(section, chapter=chapter)
-            for chapter, of_chapter in _TABLE_CHAPTERS.items()
-            for make in of_chapter
-            if (section := make(results, series)) is not None
-        ]
+    sections, _ = _made(_TABLE_CHAPTERS, results, series)
     return Page(
         title=title,
         subtitle=source,
         summary=table_summary(results, series),
         series=tuple(series.values()),
-        sections=tuple(sections),
+        sections=sections,
     )
 
 

@@ -1,9 +1,10 @@
 """Tables of scores in the layout of papers: losses below each other, blocks beside each other."""
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import polars as pl
 
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import SideBySide
@@ -13,7 +14,9 @@ from podium.analysis.wording import MISSING, counted, number
 
 _FEW_COLUMNS = 6  # two such tables fit beside each other on a screen
 
-_Row = Mapping[str, Any]
+_DIM = pl.col("dim").map_elements(lambda dim: f"{dim:g}", return_dtype=pl.String)
+_PLACE = pl.col("place").replace("", None)
+_NONE = pl.lit("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +35,6 @@ class Scale:
     digits: int = 2
     is_larger_better: bool = True
 
-    def best(self, scores: Sequence[float]) -> float | None:
-        """The best score of a column; None without scores."""
-        return (max if self.is_larger_better else min)(scores, default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Position:
-    """The table of a score and the heads above it; ``order`` sorts columns."""
-
-    panel: str
-    group: str
-    head: str
-    order: tuple[float, ...]
-
 
 def block_tables(
     grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, *, name: str
@@ -56,10 +45,19 @@ def block_tables(
     these are the columns of one table. The best of each column is bold, all of them if several
     tie; baselines are last and cannot be best.
     """
-    rows = _rows(grid)
-    has_one_network = len({(row["backbone"], row["dim"]) for row in rows}) == 1
-    position = _data_set_position if has_one_network else _block_position
-    return _tables(grid, series, scale, [position(row, grid) for row in rows], name)
+    if grid.rows.select("backbone", "dim").n_unique() == 1:
+        heads = [_joined("backbone", pl.format("{} dimensions", _DIM)), pl.col("place")]
+    else:
+        network = {"backbone": pl.col("backbone"), "dim": _DIM}
+        heads = [
+            pl.col("place"),
+            *(text for key, text in network.items() if grid.rows[key].count()),
+        ]
+    panel, group, head = [_NONE, _NONE, *heads][-3:]
+    rows = grid.rows.with_columns(
+        panel=panel, group=group, head=head, major=0.0, minor=pl.col("dim").fill_null(0.0)
+    )
+    return _tables(rows, series, scale, grid.run_noun, name)
 
 
 def k_tables(
@@ -67,8 +65,14 @@ def k_tables(
 ) -> tuple[Table, ...]:
     """All K: a table a data set and backbone, columns K under embedding dimensions."""
     orders = {k: order for order, k in enumerate(scale.heads)}
-    positions = [_k_position(row, scale, orders) for row in _rows(grid)]
-    return _tables(grid, series, scale, positions, name)
+    rows = grid.rows.with_columns(
+        panel=_joined(_PLACE, "backbone"),
+        group=pl.format("{} dimensions", _DIM).fill_null(""),
+        head=pl.col("k").replace_strict(scale.heads, return_dtype=pl.String),
+        major=pl.col("dim").fill_null(0.0),
+        minor=pl.col("k").replace_strict(orders, return_dtype=pl.Float64),
+    )
+    return _tables(rows, series, scale, grid.run_noun, name)
 
 
 def widest(tables: Sequence[Table]) -> int:
@@ -83,151 +87,84 @@ def arrange(tables: Sequence[Table]) -> tuple[Table | SideBySide, ...]:
     return tuple(tables)
 
 
-def _rows(grid: ScoreGrid) -> list[dict[str, Any]]:
-    return grid.rows.to_dicts()
-
-
-def _data_set_position(row: _Row, grid: ScoreGrid) -> _Position:
-    named = (
-        row["backbone"] if grid.has_backbones else "",
-        _dim_text(row) if grid.has_dims else "",
-    )
-    group = ", ".join(filter(None, named))
-    return _Position(panel="", group=group, head=row["place"], order=(row["dim"] or 0.0,))
-
-
-def _dim_text(row: _Row) -> str:
-    return f"{row['dim']:g} dimensions"
-
-
-def _block_position(row: _Row, grid: ScoreGrid) -> _Position:
-    if grid.has_dims and grid.has_backbones:
-        heads = (row["place"], row["backbone"], f"{row['dim']:g}")
-    elif grid.has_dims:
-        heads = ("", row["place"], f"{row['dim']:g}")
-    elif grid.has_backbones:
-        heads = ("", row["place"], row["backbone"])
-    else:
-        heads = ("", "", row["place"])
-    panel, group, head = heads
-    return _Position(panel=panel, group=group, head=head, order=(row["dim"] or 0.0,))
-
-
-def _k_position(row: _Row, scale: Scale, orders: Mapping[int, int]) -> _Position:
-    panel = ", ".join(text for text in (row["place"], row["backbone"]) if text)
-    group = "" if row["dim"] is None else _dim_text(row)
-    return _Position(
-        panel=panel,
-        group=group,
-        head=scale.heads[row["k"]],
-        order=(row["dim"] or 0.0, orders[row["k"]]),
-    )
+def _joined(*texts: str | pl.Expr) -> pl.Expr:
+    return pl.concat_str(texts, separator=", ", ignore_nulls=True)
 
 
 def _tables(
-    grid: ScoreGrid,
-    series: Mapping[str, Series],
-    scale: Scale,
-    positions: Sequence[_Position],
-    name: str,
+    rows: pl.DataFrame, series: Mapping[str, Series], scale: Scale, noun: str, name: str
 ) -> tuple[Table, ...]:
-    placed = sorted(zip(positions, _rows(grid), strict=True), key=lambda pair: pair[0].panel)
-    panels = itertools.groupby(placed, key=lambda pair: pair[0].panel)
+    """A table for each ``panel``; columns have a ``head`` below a ``group``."""
+    panels = rows.sort("panel", "major", "group", "minor", "head", maintain_order=True)
     return tuple(
-        _table(panel, list(cells), series, scale, grid.run_noun, f"{name}-{position}")
-        for position, (panel, cells) in enumerate(panels)
+        _table(panel, series, scale, noun, f"{name}-{position}")
+        for position, panel in enumerate(panels.partition_by("panel", maintain_order=True))
     )
 
 
 def _table(
-    panel: str,
-    cells: Sequence[tuple[_Position, _Row]],
-    series: Mapping[str, Series],
-    scale: Scale,
-    run_noun: str,
-    name: str,
+    panel: pl.DataFrame, series: Mapping[str, Series], scale: Scale, noun: str, name: str
 ) -> Table:
-    positions = dict.fromkeys(sorted((position for position, _ in cells), key=_column_order))
-    found = {(position, row["loss"]): row for position, row in cells}
-    losses = [loss for _, loss in sorted({(row["is_baseline"], row["loss"]) for _, row in cells})]
-
-    def column(position: _Position) -> Column:
-        best = scale.best(_scores(cells, position))
-        return Column(
-            label=position.head,
-            group=position.group,
-            cell=lambda loss: _cell(found.get((position, loss)), best, scale),
-        )
-
+    columns = panel.partition_by("major", "group", "minor", "head", maintain_order=True)
+    losses = panel.select("is_baseline", "loss").unique().sort("is_baseline", "loss")["loss"]
     return table(
         losses,
-        (Column.named("Loss", str, series), *map(column, positions)),
+        (Column.named("Loss", str, series), *(_column(cells, scale) for cells in columns)),
         name=name,
-        caption=_caption(panel, [row for _, row in cells], scale, run_noun),
-        note=_missing_note([found.get((it, loss)) for it in positions for loss in losses]),
+        caption=_caption(panel, scale, noun),
+        note=_missing_note(panel, num_cells=len(columns) * len(losses)),
     )
 
 
-def _column_order(position: _Position) -> tuple[object, ...]:
-    return (position.order[:-1], position.group, position.order[-1], position.head)
+def _column(cells: pl.DataFrame, scale: Scale) -> Column:
+    scores = cells.filter(~pl.col("is_baseline"))["score"]
+    best = scores.max() if scale.is_larger_better else scores.min()
+    rows = {row["loss"]: row for row in cells.to_dicts()}
+
+    def cell(loss: str) -> Cell:
+        row = rows.get(loss)
+        if row is None or row["score"] is None:
+            return Cell(text="failed" if row and row["num_failed"] else MISSING)
+        return Cell(
+            text=number(row["score"], scale.digits),
+            detail=", ".join(_details(row, scale)),
+            is_best=not row["is_baseline"] and row["score"] == best,
+            order=row["score"],
+        )
+
+    return Column(label=cells["head"][0], group=cells["group"][0], cell=cell)
 
 
-def _scores(cells: Sequence[tuple[_Position, _Row]], column: _Position) -> list[float]:
-    return [
-        row["score"]
-        for position, row in cells
-        if position == column and row["score"] is not None and not row["is_baseline"]
-    ]
-
-
-def _cell(row: _Row | None, best: float | None, scale: Scale) -> Cell:
-    if row is None or row["score"] is None:
-        return Cell(text="failed" if row and row["num_failed"] else MISSING)
-    return Cell(
-        text=number(row["score"], scale.digits),
-        detail=", ".join(_details(row, scale)),
-        is_best=not row["is_baseline"] and row["score"] == best,
-        order=row["score"],
-    )
-
-
-def _details(row: _Row, scale: Scale) -> Iterator[str]:
+def _details(row: Mapping[str, Any], scale: Scale) -> Iterator[str]:
     if row["std"] is not None:
         yield f"± {number(row['std'], scale.digits)}"
     if row["num_failed"]:
         yield f"{row['num_failed']} failed"
 
 
-def _caption(panel: str, rows: Sequence[_Row], scale: Scale, noun: str) -> str:
-    opening = f"{panel}: {scale.word}" if panel else scale.word[0].upper() + scale.word[1:]
-    scores = sum(row["score"] is not None for row in rows)
-    return (
-        f"{opening}, {counted(scores, 'score')}; the best of each column is"
-        f" bold.{_means(rows, noun)}"
+def _caption(panel: pl.DataFrame, scale: Scale, noun: str) -> str:
+    """The scores, how many they are, over how many runs each is the mean, and what is below."""
+    name, word = panel["panel"][0], scale.word
+    opening = f"{name}: {word}" if name else word[0].upper() + word[1:]
+    said = (
+        f"{opening}, {counted(panel['score'].count(), 'score')}; the best of each column is bold."
     )
-
-
-def _means(rows: Sequence[_Row], noun: str) -> str:
-    """Over how many runs of trained losses a score is the mean, and what is shown below it."""
-    known = [row for row in rows if row["score"] is not None and not row["is_baseline"]]
-    counts = sorted({row["num_runs"] for row in known if row["num_runs"]})
+    known = panel.drop_nulls("score").filter(~pl.col("is_baseline"))
+    counts = sorted(set(known["num_runs"]) - {0, None})
     if not counts:
-        return ""
+        return said
     if counts[-1] == 1:
-        return f" {counted(1, noun)} each."
+        return f"{said} {counted(1, noun)} each."
     fewer = "" if counts[0] == counts[-1] else f"{counts[0]} to "
-    mean = f" Mean of {fewer}{counted(counts[-1], noun)}"
-    has_spread = any(row["std"] is not None for row in known)
-    return f"{mean}, below it their sample standard deviation." if has_spread else f"{mean}."
+    spread = ", below it their sample standard deviation" if known["std"].count() else ""
+    return f"{said} Mean of {fewer}{counted(counts[-1], noun)}{spread}."
 
 
-def _missing_note(rows: Sequence[_Row | None]) -> str:
+def _missing_note(panel: pl.DataFrame, *, num_cells: int) -> str:
     """How many cells are missing and how many failed; empty if none."""
-    failed = sum(1 for row in rows if row and row["score"] is None and row["num_failed"])
-    missing = sum(1 for row in rows if row is None or row["score"] is None) - failed
-    parts = []
-    if missing:
-        parts.append(f"{counted(missing, 'cell')} missing ({MISSING})")
+    failed = panel.filter(pl.col("score").is_null(), pl.col("num_failed") > 0).height
+    missing = num_cells - panel["score"].count() - failed
+    parts = [f"{counted(missing, 'cell')} missing ({MISSING})"] if missing else []
     if failed:
         parts.append(f"{counted(failed, 'cell')} in which every trial failed")
     return f"{' and '.join(parts)}." if parts else ""

@@ -5,8 +5,6 @@ the thesis. B blocks, C competitors, U runs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -50,37 +48,37 @@ _DATASET = "dataset"
 _MOST_COLUMNS = 24  # of the blocks of a published table beside each other
 _MOST_TOGETHER = 16  # blocks in one plot, whatever their data sets
 _MOST_PANELS = 6  # beside each other; of more, one is shown at a time
+# Column of a grid on the x axis -> the label of the axis, and the columns fixed in a panel.
+_FACTORS = {
+    "dim": ("Embedding dimension", ("backbone",)),
+    "backbone": ("Backbone", ("dim",)),
+    "k": ("K", ("backbone", "dim")),
+}
 
 
 def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: the score that losses are ranked by, its figures, every K, other metrics."""
-    ranked_by = results.ranked_by
+    ranked_by, shown = results.ranked_by, results.score_shown
     primary = study_grid(results.ranked_cells, results.trials).at_k(ranked_by.k)
     scale = Scale(word=f"{ranked_by.label} in %", heads={})
     grid = study_grid(results.cells, results.trials)
-    every_k = tuple(_every_k(results, grid, series))
+    parts: list[Part] = []
+    if results.further_cells:
+        distances = "Mean label distances are in the unit of the labels; the smallest is the best."
+        parts.append(Paragraph(text=distances))
+    parts += arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric)))
+    if results.tournament:
+        figure = block_scores(results.tournament, series, word=shown)
+        parts += [Heading(text="Scores by block"), figure]
+    parts += _score_figures(primary, series, ("dim", "backbone"), word=shown)
+    parts += _score_figures(grid, series, ("k",), word=f"{results.metric_word}@K, %")
+    if found := results.cells_without_k:
+        folded = arrange(_without_k(found, results.trials, series))
+        parts.append(Fold(summary="Metrics without K", parts=folded))
+    if every_k := tuple(_every_k(results, grid, series)):
+        parts.append(Fold(summary="Every K", parts=every_k))
     title = f"{metric_word(ranked_by.metric)}{'@K' if ranked_by.k else ''}"
-    return Section(
-        name="recall",
-        title=title,
-        parts=(
-            *_introduction(results),
-            *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
-            *_by_block(results, series),
-            *score_figures(primary, series, word=f"{ranked_by.label}, %"),
-            *k_figures(grid, series, word=f"{results.metric_word}@K, %"),
-            *_folded("Metrics without K", _without_k(results, series)),
-            *_folded("Every K", every_k),
-        ),
-    )
-
-
-def _by_block(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    if results.tournament is None:
-        return ()
-    word = f"{results.ranked_by.label}, %"
-    figure = block_scores(results.tournament, series, word=word)
-    return Heading(text="Scores by block"), figure
+    return Section(name="recall", title=title, parts=tuple(parts))
 
 
 def block_scores(
@@ -128,10 +126,11 @@ def _plot(
             name=_short(tournament, b) if dataset else tournament.block_labels[b],
             series=look,
             estimate=Estimate(value=float(tournament.scores_BC[b, c])),
-            dots=_dots(tournament.runs[b][:, c]),
+            dots=tuple(runs.tolist()) if len(runs) > 1 else (),  # a single one is its score
         )
         for b in blocks
         for c, look in reversed(list(enumerate(looks)))  # the best lies on top
+        for runs in (_known(tournament.runs[b][:, c]),)
     ]
     return intervals_plot(
         rows,
@@ -151,73 +150,21 @@ def _short(tournament: Tournament, b: int) -> str:
     return "/".join(parts) or tournament.block_labels[b]
 
 
-def _dots(scores_U: NDArray[np.float64]) -> tuple[float, ...]:
-    """The runs of a cell; none of a single one, which is its score."""
-    known = scores_U[np.isfinite(scores_U)]
-    return tuple(known.tolist()) if len(known) > 1 else ()
+def _known(scores_U: NDArray[np.float64]) -> NDArray[np.float64]:
+    return scores_U[np.isfinite(scores_U)]
 
 
-def _folded(summary: str, parts: tuple[Part, ...]) -> tuple[Fold, ...]:
-    return (Fold(summary=summary, parts=parts),) if parts else ()
-
-
-def score_figures(
-    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
-) -> tuple[Heading | Illustration, ...]:
-    """Scores by embedding dimension and by backbone, where there are several.
-
-    Args:
-        grid: scores at one K.
-        series: looks of the losses.
-        word: what the scores are, with their unit: ``Recall@1, %``.
-    """
-    return _titled(
-        ("Scores by embedding dimension", score_figure(grid, series, DIMENSION, word=word)),
-        ("Scores by backbone", score_figure(grid, series, BACKBONE, word=word)),
-    )
-
-
-def k_figures(
-    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
-) -> tuple[Heading | Illustration, ...]:
-    """Scores by K, where there are several.
-
-    Args:
-        grid: scores at every K.
-        series: looks of the losses.
-        word: what the scores are, with their unit: ``Recall@K, %``.
-    """
-    return _titled(("Scores by K", score_figure(grid, series, K, word=word)))
-
-
-def _titled(*figures: tuple[str, Illustration | None]) -> tuple[Heading | Illustration, ...]:
-    """The figures there are, each below its heading."""
-    parts: list[Heading | Illustration] = []
-    for title, figure in figures:
-        if figure is not None:
-            parts += [Heading(text=title), figure]
-    return tuple(parts)
-
-
-def _introduction(results: StudyResults) -> tuple[Paragraph, ...]:
-    if not results.further_cells:
-        return ()
-    text = "Mean label distances are in the unit of the labels; there the smallest is the best."
-    return (Paragraph(text=text),)
-
-
-def _without_k(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    """Tables of the metrics without K, beside each other; nothing if finals have none."""
-    found = results.cells_without_k
-    if not found:
-        return ()
+def _without_k(
+    found: Mapping[str, pl.DataFrame], trials: pl.DataFrame, series: Mapping[str, Series]
+) -> tuple[Table, ...]:
+    """Tables of the metrics without K, beside each other."""
     words = [metric_word(metric) for metric in found]
     # Columns of these tables are metrics where those of others are values of K.
-    grids = [study_grid(cells, results.trials) for cells in found.values()]
+    grids = [study_grid(cells, trials) for cells in found.values()]
     rows = [grid.rows.with_columns(k=pl.lit(column)) for column, grid in enumerate(grids)]
     scale = Scale(word=f"{listed(words)} in %", heads=dict(enumerate(words)))
     grid = ScoreGrid(rows=pl.concat(rows), run_noun=grids[0].run_noun)
-    return arrange(k_tables(grid, series, scale, name="without-k"))
+    return k_tables(grid, series, scale, name="without-k")
 
 
 def _every_k(
@@ -257,94 +204,94 @@ def _table_name(metric: str) -> str:
     return metric.replace("_", "-")
 
 
-_Row = Mapping[str, Any]
+def _score_figures(
+    grid: ScoreGrid, series: Mapping[str, Series], factors: Sequence[str], *, word: str
+) -> Iterator[Heading | Illustration]:
+    """The figures there are, each below its heading."""
+    for by in factors:
+        if figure := score_figure(grid, series, by, word=word):
+            yield Heading(text=f"Scores by {_in_text(by)}")
+            yield figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
-    """The factor on the x axis, and the factors that are held fixed in a panel.
-
-    Attributes:
-        name: name of the factor, for names of figures.
-        column: column of the grid that holds the factor.
-        fixed: columns of the grid by which panels of one data set differ.
-        axis: label of the x axis.
-    """
-
-    name: str
-    column: str
-    fixed: tuple[str, ...]
-    axis: str
-
-
-DIMENSION = Factor(name="dimension", column="dim", fixed=("backbone",), axis="Embedding dimension")
-BACKBONE = Factor(name="backbone", column="backbone", fixed=("dim",), axis="Backbone")
-K = Factor(name="k", column="k", fixed=("backbone", "dim"), axis="K")
+def _in_text(by: str) -> str:
+    label, _ = _FACTORS[by]
+    return "K" if by == "k" else label.lower()
 
 
 def score_figure(
-    grid: ScoreGrid, series: Mapping[str, Series], factor: Factor, *, word: str
+    grid: ScoreGrid, series: Mapping[str, Series], by: str, *, word: str
 ) -> Illustration | None:
     """A panel for each place where the factor has two levels with a score; None without any.
 
     Args:
         grid: scores at one K, or at every K where that is the factor.
         series: looks of the losses.
-        factor: `DIMENSION`, `BACKBONE` or `K`.
+        by: column of the grid on the x axis: ``dim``, ``backbone`` or ``k``.
         word: what the scores are, with their unit: ``Recall@1, %``.
     """
-    panels = _panels(grid, factor)
-    if not panels:
+    _, fixed = _FACTORS[by]
+    place = ("place", *fixed)
+    known = (
+        grid.rows.filter(~pl.col("is_baseline"))
+        .drop_nulls(["score", by])
+        .filter(pl.col(by).n_unique().over(place) > 1)
+        .sort(*place, by, "loss", nulls_last=True)
+    )
+    if known.is_empty():
         return None
-    rows = [row for panel in panels for row in panel]
-    has_spread = any(row["std"] is not None for row in rows)
     band = f"one sample standard deviation over {grid.run_noun}s to either side"
+    panels = known.partition_by(place, maintain_order=True)
     return Illustration(
-        name=f"by-{factor.name}",
+        name=f"by-{_in_text(by).split()[-1].lower()}",
         plots=tuple(
-            _lines(panel, series, factor, word, position, band=band)
+            _lines(panel, series, by, word, position, band=band)
             for position, panel in enumerate(panels)
         ),
-        caption=f"{word} of the losses by {_in_text(factor)}, n = {counted(len(rows), 'score')}."
-        + (f" Bands: {band}." if has_spread else ""),
+        caption=f"{word} of the losses by {_in_text(by)}, n = {counted(len(known), 'score')}."
+        + (f" Bands: {band}." if known["std"].count() else ""),
         selector="Block" if len(panels) > _MOST_PANELS else "",
     )
 
 
-def _in_text(factor: Factor) -> str:
-    return "K" if factor.column == "k" else factor.axis.lower()
-
-
-def _panels(grid: ScoreGrid, factor: Factor) -> list[list[dict[str, Any]]]:
-    """Rows of every panel that has two levels with a score."""
-    known = grid.rows.filter(
-        pl.col("score").is_not_null(), pl.col(factor.column).is_not_null(), ~pl.col("is_baseline")
-    ).sort("place", *factor.fixed, factor.column, "loss", nulls_last=True)
-    parts = known.partition_by("place", *factor.fixed, maintain_order=True)
-    return [part.to_dicts() for part in parts if part[factor.column].n_unique() > 1]
-
-
-def _levels(rows: Sequence[_Row], factor: Factor) -> dict[Any, str]:
-    """Value of each level, in order, and its text."""
-    return {value: _level_text(value) for value in sorted({row[factor.column] for row in rows})}
-
-
-def _axis(levels: Mapping[Any, str], factor: Factor) -> Axis:
-    """Dimensions and K on a logarithmic axis, backbones by name."""
-    if factor.column == "backbone":
-        return Axis.of_categories(factor.axis, list(levels.values()))
-    ticks = tuple((float(value), text) for value, text in levels.items())
-    return Axis(label=factor.axis, scale="log", ticks=ticks)
-
-
-def _title(panel: Sequence[_Row], factor: Factor) -> str:
-    """What is held fixed in the panel."""
-    fixed = [
-        f"{_level_text(panel[0][column])}{' dimensions' if column == 'dim' else ''}"
-        for column in factor.fixed
-        if panel[0][column] is not None
+def _lines(
+    panel: pl.DataFrame,
+    series: Mapping[str, Series],
+    by: str,
+    word: str,
+    position: int,
+    *,
+    band: str,
+) -> Plot:
+    axis, fixed = _FACTORS[by]
+    levels = panel.select(pl.col(by).unique().sort())
+    texts = [_level_text(level) for level in levels[by]]
+    held = [
+        f"{_level_text(panel[column][0])}{' dimensions' if column == 'dim' else ''}"
+        for column in fixed
+        if panel[column][0] is not None
     ]
-    return ", ".join(part for part in (panel[0]["place"], *fixed) if part) or factor.axis
+    title = ", ".join(filter(None, (panel["place"][0], *held))) or axis
+    if by == "backbone":
+        x, xs = Axis.of_categories(axis, texts), tuple(map(float, range(len(texts))))
+    else:
+        xs = tuple(map(float, levels[by]))
+        x = Axis(label=axis, scale="log", ticks=tuple(zip(xs, texts, strict=True)))
+    return lines_plot(
+        [
+            _line(loss, xs, levels.join(part, on=by, how="left", maintain_order="left"))
+            for loss in series
+            if not (part := panel.filter(loss=loss)).is_empty()
+        ],
+        x=x,
+        y=Axis(label=word),
+        name=f"by-{_in_text(by).split()[-1].lower()}-{position}",
+        label=title,
+        title=f"{word} by {_in_text(by)}: {title}",
+        description="One line for each loss. The numbers are in the tables of scores.",
+        band=band,
+        has_points=True,
+    )
 
 
 def _level_text(value: object) -> str:
@@ -352,56 +299,16 @@ def _level_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _lines(
-    panel: Sequence[_Row],
-    series: Mapping[str, Series],
-    factor: Factor,
-    word: str,
-    position: int,
-    *,
-    band: str,
-) -> Plot:
-    levels = _levels(panel, factor)
-    of_loss = {
-        loss: {row[factor.column]: row for row in panel if row["loss"] == loss}
-        for loss in series
-        if any(row["loss"] == loss for row in panel)
-    }
-    is_named = factor.column == "backbone"
-    xs = tuple(float(order if is_named else level) for order, level in enumerate(levels))
-    return lines_plot(
-        [
-            _line(loss, xs, [found.get(level) for level in levels])
-            for loss, found in of_loss.items()
-        ],
-        x=_axis(levels, factor),
-        y=Axis(label=word),
-        name=f"by-{factor.name}-{position}",
-        label=_title(panel, factor),
-        title=f"{word} by {_in_text(factor)}: {_title(panel, factor)}",
-        description="One line for each loss. The numbers are in the tables of scores.",
-        band=band,
-        has_points=True,
-    )
-
-
-def _line(loss: str, xs: Sequence[float], rows: Sequence[_Row | None]) -> Line:
+def _line(loss: str, xs: Sequence[float], rows: pl.DataFrame) -> Line:
     """The scores of one loss, a gap where there is none."""
-    has_spread = any(row and row["std"] is not None for row in rows)
+    score, std = rows["score"], rows["std"]
     return Line(
         name=loss,
         xs=xs,
-        ys=tuple(row["score"] if row else None for row in rows),
-        lows=tuple(_end(row, -1) for row in rows) if has_spread else (),
-        highs=tuple(_end(row, 1) for row in rows) if has_spread else (),
+        ys=score.to_list(),
+        lows=(score - std).to_list() if std.count() else (),
+        highs=(score + std).to_list() if std.count() else (),
     )
-
-
-def _end(row: _Row | None, side: int) -> float | None:
-    if row is None or row["std"] is None:
-        return None
-    end: float = row["score"] + side * row["std"]
-    return end
 
 
 def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:
@@ -420,8 +327,8 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         parts=(
             *arrange(printed),
             Heading(text="Scores by block"),
-            block_scores(results.tournament, series, word=_score_word(results)),
-            *score_figures(grid, series, word=word[0].upper() + word[1:]),
+            block_scores(results.tournament, series, word=word),
+            *_score_figures(grid, series, ("dim", "backbone"), word=word[0].upper() + word[1:]),
             *_table_every_k(results, series),
         ),
     )
@@ -438,7 +345,8 @@ def _table_every_k(results: TableResults, series: Mapping[str, Series]) -> Itera
     grid = every_k_grid(results.table)
     if grid is None:
         return
-    yield from k_figures(grid, series, word=f"{results.score[0].upper()}{results.score[1:]}@K")
+    word = f"{results.score[0].upper()}{results.score[1:]}@K"
+    yield from _score_figures(grid, series, ("k",), word=word)
     heads = {k: f"@{k}" for k in sorted(grid.rows["k"].unique().to_list())}
     scale = Scale(word=f"{results.score} at every K of the file", heads=heads)
     yield Fold(summary="Every K", parts=k_tables(grid, series, scale, name="every-k"))

@@ -132,6 +132,11 @@ class StudyResults:
         return self.score or self.declared_score
 
     @property
+    def score_shown(self) -> str:
+        """``Recall@1, %``: what the scores of the tournament are, with their unit."""
+        return f"{self.ranked_by.label}, %"
+
+    @property
     def metric(self) -> str:
         """``Recall@1``, ``nDCG@1``."""
         return metric_label(self.objective, self.k)

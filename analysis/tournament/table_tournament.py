@@ -35,6 +35,11 @@ class TableResults:
         """The column of scores, by its name in the file."""
         return self.table.score
 
+    @property
+    def score_shown(self) -> str:
+        """What the scores of the tournament are; their unit is that of the file."""
+        return self.table.score
+
 
 def hold_by_rules(table: ScoreTable, rules: TournamentRules, *, scale: float = 1.0) -> Tournament:
     """The tournament of a table, with the runs behind its cells.

@@ -6,8 +6,7 @@ let isMarking = false;
 for (const table of document.querySelectorAll(".scroll > table[id]")) {
   const tools = document.createElement("div");
   tools.className = "tools";
-  const chosen = [...headsOf(table)].filter((head) => "chosen" in head.dataset);
-  if (chosen.length || table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table, chosen));
+  if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table));
   table.parentElement.before(tools);
   makeSortable(table);
 }
@@ -16,16 +15,9 @@ function headsOf(table) {
   return [...table.tHead.rows].at(-1).cells;
 }
 
-// A row is shown if any of its cells holds the text, and its cells of the chosen columns are what
-// the reader chose.
-function filterOf(table, chosen) {
+// A row is shown if any of its cells holds the text.
+function filterOf(table) {
   const rows = [...table.tBodies[0].rows];
-  const selects = chosen.map((head) => {
-    const select = document.createElement("select");
-    const values = new Set(rows.map((row) => textOf(row.cells[head.cellIndex])));
-    select.append(...[...values].map((value) => new Option(value)));
-    return [head, select];
-  });
   const input = document.createElement("input");
   input.type = "search";
   input.autocomplete = "off";
@@ -33,21 +25,17 @@ function filterOf(table, chosen) {
   shown.setAttribute("role", "status");
   const show = () => {
     const wanted = input.value.trim().toLowerCase();
-    const isShown = (row) => [...row.cells].some((cell) => cell.textContent.trim().toLowerCase().includes(wanted))
-      && selects.every(([head, select]) => textOf(row.cells[head.cellIndex]) === select.value);
+    const isShown = (row) => [...row.cells].some((cell) => cell.textContent.trim().toLowerCase().includes(wanted));
     for (const row of rows) row.hidden = !isShown(row);
     shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
     markScrollers();
   };
-  const labels = [...selects.map(([head, select]) => [head.textContent, select]), ["Filter rows", input]].map(([text, control]) => {
-    const label = document.createElement("label");
-    control.setAttribute("aria-controls", table.id);
-    control.addEventListener("input", show);
-    label.append(`${text} `, control);
-    return label;
-  });
+  input.setAttribute("aria-controls", table.id);
+  input.addEventListener("input", show);
+  const label = document.createElement("label");
+  label.append("Filter rows ", input);
   show();
-  return [...labels, shown];
+  return [label, shown];
 }
 
 // Pressing a column's head sorts by it, what is best first; pressing again turns the order round.

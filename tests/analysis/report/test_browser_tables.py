@@ -68,19 +68,6 @@ def test_what_is_best_comes_first_when_a_head_is_pressed(visit):
     )
 
 
-def test_the_ranking_of_a_data_set_by_a_score_is_chosen(visit):
-    tools = tools_of(visit, "rankings-table")
-    assert len(shown_rows(visit, "rankings-table")) == 3
-    assert all("all\tRecall@1" in row for row in shown_rows(visit, "rankings-table"))
-    tools.locator("label", has_text="Data set").locator("select").select_option("glyphs-latin")
-    tools.locator("label", has_text="Score").locator("select").select_option("Recall@4")
-    shown = shown_rows(visit, "rankings-table")
-    assert len(shown) == 3
-    assert all("glyphs-latin\tRecall@4" in row for row in shown)
-    tools.get_by_label("Filter rows").fill("proxy")
-    assert len(shown_rows(visit, "rankings-table")) == 1
-
-
 def test_short_tables_have_no_filter(visit):
     assert tools_of(visit, "leaderboard").get_by_label("Filter rows").count() == 0
 

@@ -29,8 +29,8 @@ def random_tournament(num_blocks, num_competitors, **rules):
     return tournament_of(noise - 2 * np.arange(num_competitors), **rules)
 
 
-def forest(tournament, rope=None):
-    return paired_differences(tournament, series_of(tournament.names), rope=rope)
+def forest(tournament):
+    return paired_differences(tournament, series_of(tournament.names))
 
 
 def figures(tournament):
@@ -40,7 +40,7 @@ def figures(tournament):
 
 def test_the_figure_has_the_intervals_of_the_test():
     tournament = thesis_cub200.independent()
-    figure = paired_differences(tournament, LOOKS, rope=None)
+    figure = paired_differences(tournament, LOOKS)
     fields = figure.plots[0].values["rows"]
     assert fields["name"] == list(tournament.names[1:])
     for i, pair in enumerate(tournament.pairs[:9]):
@@ -58,14 +58,14 @@ def test_few_competitors_have_all_their_pairs():
 
 def test_significant_pairs_are_filled_and_others_hollow():
     tournament = thesis_cub200.independent()
-    fields = paired_differences(tournament, LOOKS, rope=None).plots[0].values["rows"]
+    fields = paired_differences(tournament, LOOKS).plots[0].values["rows"]
     differs = [pair.differs(0.05) for pair in tournament.pairs if pair.a == "ProxyAnchor"]
     assert fields.get("isHollow", [False] * 9) == [not found for found in differs]
     assert all(differs)
 
 
 def test_what_was_not_tested_is_neither_hollow_nor_has_p():
-    figure = paired_differences(thesis_cub200.tournament(), LOOKS, rope=None)
+    figure = paired_differences(thesis_cub200.tournament(), LOOKS)
     fields = figure.plots[0].values["rows"]
     assert {"low", "isHollow"}.isdisjoint(fields)
     assert "is not tested: it takes 6 data sets or 6 backbones" in figure.caption
@@ -81,10 +81,10 @@ def test_pairs_that_are_not_asked_are_not_shown():
 
 
 def test_only_a_declared_region_of_practical_equivalence_is_shaded():
-    tournament = random_tournament(6, 3)
-    assert forest(tournament, rope=0.5).plots[0].values["region"] == [-0.5, 0.5]
-    assert "0.5 points either way" in forest(tournament, rope=0.5).caption
-    assert forest(tournament).plots[0].values["region"] is None
+    declared = forest(random_tournament(6, 3, rope_points=0.5))
+    assert declared.plots[0].values["region"] == [-0.5, 0.5]
+    assert "0.5 points either way" in declared.caption
+    assert forest(random_tournament(6, 3)).plots[0].values["region"] is None
 
 
 def test_nemenyi_has_its_diagram_only_where_asked():

@@ -131,9 +131,9 @@ def test_every_reading_of_test_classes_is_on_the_page(protocol_page, slow_study)
     assert f"test classes scored {total} times (final" in text_of(protocol_page)
 
 
-def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
+def test_a_single_protocol_shows_its_finals_and_no_comparison(tmp_path):
     page = study_page(write_protocol_store(tmp_path / "alone", ALONE))
-    assert 'id="ladder"' in page
+    assert len(rows_of(page, "protocol-finals")) == 1
     assert 'id="protocol-picks"' not in page
     assert "they chose no epoch" not in section_of(page, "protocols")
     assert len(rows_of(page, "test-readings")) == 1
