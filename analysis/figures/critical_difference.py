@@ -25,9 +25,8 @@ def critical_difference_plot(
     return Plot(
         kind="critical_difference",
         name=name,
-        title="Critical-difference diagram of Nemenyi",
-        description=f"Average ranks, best first: {ranks}. CD {critical_difference:.2f}."
-        f" Not significantly different by Nemenyi: {same}.",
+        title=f"Critical-difference diagram of Nemenyi. Average ranks, best first: {ranks}."
+        f" CD {critical_difference:.2f}. Not significantly different by Nemenyi: {same}.",
         values={
             "names": [name for name, _ in average_ranks],
             "ranks": [rounded(rank) for _, rank in average_ranks],

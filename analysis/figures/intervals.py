@@ -43,52 +43,39 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalAxis:
-    """The axis of the values, and what is marked on it.
+    """The axis of the values, what is marked on it, and what a reader is told of the marks.
 
     Attributes:
         label: what the values are, with their unit.
+        value: what the value of a row is; "" for the label.
+        interval: what the interval of a row is.
+        origin: what the origin of a row is.
+        dots: what the dots of a row are.
+        heads: heads of the columns of texts.
         reference: value with a line across all rows; None for none.
         region: range that is shaded across all rows; None for none.
         region_label: what the shaded range is.
-        domain: ends of the axis; None for those of what is drawn.
         limits: ends that the axis never exceeds.
     """
 
     label: str
-    reference: float | None = None
-    region: tuple[float, float] | None = None
-    region_label: str = ""
-    domain: tuple[float, float] | None = None
-    limits: tuple[float, float] = (-math.inf, math.inf)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalWords:
-    """What a reader who points at a row is told of its parts.
-
-    Attributes:
-        value: what the value is.
-        interval: what the interval is.
-        origin: what the origin is.
-        dots: what the dots are.
-        heads: heads of the columns of texts.
-    """
-
-    value: str
+    value: str = ""
     interval: str = "95 % interval"
     origin: str = ""
     dots: str = ""
     heads: tuple[str, ...] = ()
+    reference: float | None = None
+    region: tuple[float, float] | None = None
+    region_label: str = ""
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
 
 def intervals_plot(
     rows: Sequence[IntervalRow],
     axis: IntervalAxis,
-    words: IntervalWords,
     *,
     name: str,
     title: str,
-    description: str,
     label: str = "",
     is_bars: bool = False,
 ) -> Plot:
@@ -98,21 +85,18 @@ def intervals_plot(
         rows: rows from the top; those of a group are neighbours. Neighbours of one name lie on
             one line, such as the competitors of a block.
         axis: the axis of the values.
-        words: what the parts of a row are.
         name: name of the plot, unique within the page.
         title: text read out as its name.
-        description: text read out after it.
         label: what distinguishes it from the other plots of its figure.
         is_bars: whether values are bars from zero; an interval that extends further than 2.2
             times the longest bar is cut there.
     """
-    domain = axis.domain or _domain(rows, axis, is_bars=is_bars)
+    domain = _domain(rows, axis, is_bars=is_bars)
     looks = {row.series.name: row.series for row in rows if row.series}
     return Plot(
         kind="intervals",
         name=name,
         title=title,
-        description=description,
         label=label,
         values={
             "rows": _columns([_fields(row) for row in rows]),
@@ -123,12 +107,12 @@ def intervals_plot(
             "regionLabel": axis.region_label,
             "domain": [rounded(end) for end in domain],
             "words": {
-                "value": words.value,
-                "interval": words.interval,
-                "origin": words.origin,
-                "dots": words.dots,
+                "value": axis.value or axis.label,
+                "interval": axis.interval,
+                "origin": axis.origin,
+                "dots": axis.dots,
             },
-            "heads": list(words.heads),
+            "heads": list(axis.heads),
             "isBars": is_bars,
         },
     )

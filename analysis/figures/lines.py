@@ -55,7 +55,6 @@ def lines_plot(
     y: Axis,
     name: str,
     title: str,
-    description: str,
     label: str = "",
     band: str = "",
     are_steps: bool = False,
@@ -69,7 +68,6 @@ def lines_plot(
         y: the y axis.
         name: name of the plot, unique within the page.
         title: text read out as its name.
-        description: text read out after it.
         label: what distinguishes it from the other plots of its figure.
         band: what the bands are, such as ``range of 3 seeds``.
         are_steps: whether a value holds until the next one.
@@ -81,7 +79,6 @@ def lines_plot(
         kind="lines",
         name=name,
         title=title,
-        description=description,
         label=label,
         values={
             "x": x.as_values(),

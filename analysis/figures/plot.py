@@ -14,7 +14,6 @@ class Plot:
         kind: name of the script that draws it.
         name: unique within the page; letters, digits and ``-``.
         title: text read out as its name.
-        description: text read out after it: what the plot shows.
         values: what is drawn, as JSON has it: None for what is unknown, no NaN.
         label: what distinguishes it from the other plots of its figure; "" if it is the only one.
     """
@@ -22,7 +21,6 @@ class Plot:
     kind: str
     name: str
     title: str
-    description: str
     values: Mapping[str, Any]
     label: str = ""
 

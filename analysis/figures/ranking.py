@@ -45,8 +45,6 @@ def ranking_plot(
         kind="ranking",
         name=name,
         title="Competitors by average rank",
-        description="One line for each competitor, best at the top: average rank, mean"
-        " score, and gain of tuning. The numbers are in the leaderboard.",
         values={
             "rows": [asdict(row) for row in rows],
             "score": score,

@@ -45,7 +45,6 @@ def scatter_plot(
     y: Axis,
     name: str,
     title: str,
-    description: str,
     label: str = "",
     interval: str = "",
     front: Sequence[tuple[float, float]] = (),
@@ -60,7 +59,6 @@ def scatter_plot(
         y: the y axis.
         name: name of the plot, unique within the page.
         title: text read out as its name.
-        description: text read out after it.
         label: what distinguishes it from the other plots of its figure.
         interval: what the intervals are, such as ``95 % interval``.
         front: points of a staircase by ascending ``x``, each holding until the next.
@@ -73,7 +71,6 @@ def scatter_plot(
         kind="scatter",
         name=name,
         title=title,
-        description=description,
         label=label,
         values={
             "x": x.as_values(),

@@ -6,12 +6,7 @@ from typing import Any
 import polars as pl
 
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Bullets, Fold, Illustration, Paragraph, Section
@@ -203,12 +198,14 @@ def _plot(
     rows = map(line, trained.sort("block", "protocol", "loss", "config").to_dicts())
     return intervals_plot(
         sorted(rows, key=lambda row: row.group),
-        IntervalAxis(label=f"{_SIDES[side]} {metric}, %"),
-        IntervalWords(value="mean", interval="one standard deviation:", dots="folds"),
+        IntervalAxis(
+            label=f"{_SIDES[side]} {metric}, %",
+            value="mean",
+            interval="one standard deviation:",
+            dots="folds",
+        ),
         name=f"cross-validation-plot-{side}",
         title=f"{_SIDES[side]} {metric} of folds",
-        description="A line for each loss and config: a dot for each fold, their mean and"
-        " standard deviation. The numbers are in the table.",
         label=_SIDES[side],
     )
 

@@ -1,15 +1,11 @@
 """Hyperparameter importance above noise, and where the best configs lie."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from podium.analysis.hyperparameters.findings_text import (
@@ -106,9 +102,8 @@ def _compared_by(tuned: TunedHyperparameters, asked: RankedScore) -> list[str]:
 def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
     rows = tuned.importances.drop_nulls("importance")
     axis = IntervalAxis(label="Importance (PED-ANOVA), %", limits=(0, PERCENT))
-    words = IntervalWords(value="importance, %")
     if not tuned.is_adaptive:
-        words = IntervalWords(value="importance, %", dots="noise up to, %", heads=("p",))
+        axis = replace(axis, dots="noise up to, %", heads=("p",))
     parts = rows.partition_by("loss", maintain_order=True)
     is_short = rows.height + len(parts) <= _MOST_BARS
     groups = [("", rows)] if is_short else [(str(part["loss"][0]), part) for part in parts]
@@ -116,11 +111,8 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         intervals_plot(
             [_bar(row, series, is_grouped=is_short) for row in part.to_dicts()],
             axis,
-            words,
             name=f"importance-{position}",
             title=f"Importance of the hyperparameters {f'of {loss}' if loss else ''}".strip(),
-            description="One bar for each hyperparameter; a line is its interval. The numbers are"
-            " in the table after the figure.",
             label=loss,
             is_bars=True,
         )

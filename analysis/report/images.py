@@ -233,8 +233,6 @@ def _plot(panel: _Panel, looks: Mapping[str, Series], name: str) -> Plot:
         name=name,
         label=f"{panel.loss}, {share}",
         title=f"Map of the embeddings of {panel.loss}",
-        description=f"{len(moved_M2)} test images of {len(looks)} classes on two principal"
-        f" components, which have {share}.",
         is_map=True,
         looks=looks,
     )

@@ -4,12 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from podium.analysis.figures.critical_difference import critical_difference_plot
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.hypothesis_tests.pairwise_comparisons import Pair
 from podium.analysis.page.html_page import Illustration, Paragraph, Part, Section
@@ -77,18 +72,14 @@ def paired_differences(
             for pair in pairs
         ],
         IntervalAxis(
-            label="Difference, points",
+            label="Mean difference, points",
             reference=0,
             region=None if rope is None else (-rope, rope),
             region_label="practically equivalent",
-        ),
-        IntervalWords(
-            value="mean difference, points", heads=("p",) if tournament.is_tested else ()
+            heads=("p",) if tournament.is_tested else (),
         ),
         name="paired-differences-plot",
         title="Paired differences with their intervals",
-        description="One line for each pair: mean difference in points, with its interval where it"
-        " was tested. The numbers are in the table.",
     )
     of = "" if is_every else f" of {subject}"
     return Illustration(

@@ -6,12 +6,7 @@ from typing import Any
 
 from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import Series, series_of
 from podium.analysis.page.html_page import Bullets, Heading, Illustration, Paragraph, Part, Section
@@ -93,12 +88,8 @@ def _scores_of_picks(study: ProtocolStudy, table: Table) -> Illustration:
             if name in known
         ],
         IntervalAxis(label=f"{study.metric} on test, %"),
-        IntervalWords(value=f"mean {study.metric} on test, %"),
         name="protocol-picks-plot",
         title="Test scores of the configs that each protocol selected",
-        description="For each protocol the published default, the tuned config, the tuned config"
-        " trained on all classes, and its score by other runs of the same config. The numbers are"
-        " in the table.",
     )
     return Illustration(
         name="protocol-picks",
@@ -144,9 +135,6 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
         y=Axis(label="Selection regret on test, points"),
         name="protocol-front-plot",
         title="Regret against cost",
-        description="One point for each protocol: the cost of a search against the regret of its"
-        " pick on test. A dashed staircase joins the protocols that none beats in both. Hollow"
-        " points leak.",
         interval="interval",
         front=sorted((point.x, point.y) for point in itertools.compress(points, on_front)),
         looks={study.shown[label]: looks[label] for label in study.order},

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.lines import Line, lines_plot
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
@@ -134,12 +129,9 @@ def _plot(
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label=word),
-        IntervalWords(value=word, dots="runs"),
+        IntervalAxis(label=word, dots="runs"),
         name=f"block-scores-{position}",
         title=f"Scores by block{dataset and f' of {dataset}'}",
-        description="One line for each block with the score of each competitor and of its runs."
-        " The means are in the tables of scores.",
         label=dataset,
     )
 
@@ -288,7 +280,6 @@ def _lines(
         name=f"by-{_in_text(by).split()[-1].lower()}-{position}",
         label=title,
         title=f"{word} by {_in_text(by)}: {title}",
-        description="One line for each loss. The numbers are in the tables of scores.",
         band=band,
         has_points=True,
     )

@@ -9,12 +9,7 @@ from typing import Any
 import polars as pl
 
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.ranking import RankedRow, ranking_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Fact, Illustration, Summary
@@ -221,11 +216,15 @@ def _levels_picture(tested: pl.DataFrame, look: Series, metric: str) -> Illustra
     ]
     plot = intervals_plot(
         rows,
-        IntervalAxis(label=word, limits=(0, 100)),
-        IntervalWords(value="tuned", origin="published default", heads=(word, "Gain")),
+        IntervalAxis(
+            label=word,
+            value="tuned",
+            origin="published default",
+            heads=(word, "Gain"),
+            limits=(0, 100),
+        ),
         name="summary-levels-plot",
         title="Test scores by block",
-        description="One line for each block: the published default and the tuned loss on test.",
     )
     first = "" if len(shown) == len(tested) else f" the first {len(shown)} of"
     return Illustration(

@@ -66,7 +66,6 @@ def _curve_plots(
             name=f"curves-{position}",
             label=block,
             title=f"Learning curves of {block}",
-            description=f"{label} by epoch, one line for each loss with the range of its seeds.",
             band=f"range of {counted(max(panel['seeds']), 'seed')}",
         )
 
@@ -128,8 +127,6 @@ def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustratio
             name=f"history-{position}",
             label=panel["block"][0],
             title=f"Search history of {panel['block'][0]}",
-            description=f"Validation {results.metric} of trials in the order of suggestion, with"
-            " the incumbent, the best complete trial so far, as a line for each loss.",
         )
         for position, panel in enumerate(panels)
     ]

@@ -7,12 +7,7 @@ import numpy as np
 import polars as pl
 
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Fold, Illustration, Section
 from podium.analysis.page.tables import Column, Table, table
@@ -127,11 +122,8 @@ def _figure(
             for row in rows
         ],
         IntervalAxis(label="Gain on test, points", reference=0),
-        IntervalWords(value="gain of tuning on test, points"),
         name="tuning-gains-plot",
         title="Gain of tuning over the published default",
-        description="One line for each loss: the mean gain over blocks with its interval; zero is"
-        " marked. The numbers are in the table.",
     )
     return Illustration(
         name="tuning-gains",

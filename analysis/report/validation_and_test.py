@@ -30,7 +30,6 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
                 y=Axis(label=f"Test {results.metric}, %"),
                 name="validation-test-plot",
                 title="Validation against test",
-                description="One point for each loss, configuration and block.",
             ),
         ),
         caption=f"{results.metric} on validation and on test: one point for each loss and block,"

@@ -17,8 +17,8 @@ def test_no_group_and_no_competitor_is_lost_with_many():
     assert values["groups"] == [list(group) for group in groups]
 
 
-def test_the_description_names_ranks_groups_and_the_critical_difference():
-    description = diagram({"a": 1, "b": 2, "c": 3}, [("b", "c")]).description
-    assert "a 1.00, b 2.00, c 3.00" in description
-    assert "CD 1.00." in description
-    assert "Not significantly different by Nemenyi: b and c." in description
+def test_the_title_names_ranks_groups_and_the_critical_difference():
+    title = diagram({"a": 1, "b": 2, "c": 3}, [("b", "c")]).title
+    assert "a 1.00, b 2.00, c 3.00" in title
+    assert "CD 1.00." in title
+    assert "Not significantly different by Nemenyi: b and c." in title

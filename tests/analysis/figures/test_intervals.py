@@ -6,12 +6,7 @@ import math
 import pytest
 
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import series_of
 
 LOOKS = series_of(["Arc", "Margin"])
@@ -21,10 +16,8 @@ def plot(rows, *, is_bars=False, **axis):
     return intervals_plot(
         rows,
         IntervalAxis(label="Points", **axis),
-        IntervalWords(value="mean"),
         name="p",
         title="t",
-        description="d",
         is_bars=is_bars,
     ).values
 

@@ -11,7 +11,7 @@ from podium.analysis.figures.scatter import Point, scatter_plot
 
 _EPOCH = Axis(label="Epoch", digits=0)
 _SCORE = Axis(label="Recall@1, %")
-_WORDS = {"name": "plot", "title": "Title", "description": "Description."}
+_WORDS = {"name": "plot", "title": "Title"}
 
 
 def lines_of(*lines, **options):

@@ -13,7 +13,7 @@ from tests.browser import LAPTOP, PHONE, Visit
 pytestmark = pytest.mark.browser
 
 _SCORE = Axis(label="Recall@1, %")
-_WORDS = {"title": "Title", "description": "Description."}
+_WORDS = {"title": "Title"}
 _MANY = 46
 
 

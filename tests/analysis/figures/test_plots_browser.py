@@ -6,12 +6,7 @@ import pytest
 
 from podium.analysis.figures.critical_difference import critical_difference_plot
 from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import (
-    IntervalAxis,
-    IntervalRow,
-    IntervalWords,
-    intervals_plot,
-)
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
 from podium.analysis.page.tables import Cell, Column, Table
@@ -39,11 +34,9 @@ def ranks(count):
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label="Average rank (1 is best)", domain=(0.8, count + 0.2)),
-        IntervalWords(value="average rank", heads=("P(first)", "P(top 3)")),
+        IntervalAxis(label="Average rank (1 is best)", heads=("P(first)", "P(top 3)")),
         name=f"ranks-{count}",
         title="Ranks",
-        description="Average ranks.",
     )
 
 
@@ -62,11 +55,15 @@ def groups():
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label="Score, %", region=(60, 61), region_label="practically equivalent"),
-        IntervalWords(value="mean", dots="seeds", origin="default"),
+        IntervalAxis(
+            label="Score, %",
+            dots="seeds",
+            origin="default",
+            region=(60, 61),
+            region_label="practically equivalent",
+        ),
         name="groups",
         title="Scores",
-        description="Scores of seeds.",
     )
 
 
@@ -78,10 +75,8 @@ def bars():
     return intervals_plot(
         rows,
         IntervalAxis(label="Standard deviation, points", reference=0),
-        IntervalWords(value="standard deviation"),
         name="bars",
         title="Components",
-        description="Standard deviations.",
         is_bars=True,
     )
 

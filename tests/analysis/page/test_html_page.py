@@ -58,7 +58,7 @@ def small_table(text="x", **changes):
 
 
 def small_figure(text="x", **changes):
-    plot = Plot(kind="ranking", name="plot", title=text, description=text, values={"a": text})
+    plot = Plot(kind="ranking", name="plot", title=text, values={"a": text})
     values = {"name": "figure", "plots": (plot,), "caption": text}
     return Illustration(**{**values, "table": small_table(text, name="numbers"), **changes})
 

@@ -44,7 +44,6 @@ def figure(labels, kinds=1):
             name=f"plot-{kind}-{position}",
             label=label,
             title=label,
-            description="A line.",
         )
         for kind in range(kinds)
         for position, label in enumerate(labels)
