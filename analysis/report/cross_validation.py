@@ -1,6 +1,6 @@
 """Cross-validation: mean and standard deviation over folds, and every fold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -25,6 +25,7 @@ from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import counted, in_percent, listed
 
 _CONFIGS = {"winner": "tuned", "default": "default", **{name: name for name in BASELINES}}
+_CONFIG = pl.col("finalist").replace_strict(_CONFIGS)
 _BOTH = "tuned = default"
 _SIDES = {"val": "Best validation", "test": "Test"}
 
@@ -57,57 +58,83 @@ def cross_validation(results: StudyResults, series: Mapping[str, Series]) -> Sec
     if tested.filter(pl.col("k") == k).is_empty():
         return None
     found = statistics_of_folds(results.reader, score=results.ranked_by)
-    kept = _kept_configs(finals)
-    how = pl.col("protocol").replace_strict(found.titles, return_dtype=pl.String)
-    cells, folds = (
-        _with_configs(frame, kept).with_columns(how=how) for frame in (found.cells, found.folds)
-    )
-    pairs = found.pairs.filter(pl.col("finalist") == "winner").with_columns(how=how)
-    varying = [name for name in _PLACES if cells[name].n_unique() > 1]
-    fixed = "; ".join(cells[name][0] for name in _PLACES if name not in varying)
-    within = f" ({fixed})" if fixed else ""
-    places = [Column.text(_PLACES[name], name) for name in varying]
+    cells, folds = (_labelled(frame, found, finals) for frame in (found.cells, found.folds))
+    table_of_cells, *table_of_pairs = fold_tables(found, finals, series)
     return Section(
         name="cross-validation",
         title="Cross-validation",
         parts=(
             Paragraph(text=_introduction(found, cells)),
-            _cells_table(cells, series, places, f"{found.metric} in %", within),
+            table_of_cells,
             Illustration(
                 name="cross-validation-figure",
                 plots=tuple(
-                    _plot(cells, folds, series, varying, side, found.metric)
-                    for side in _known_sides(folds)
+                    _plot(cells, folds, series, side, found.metric) for side in _known_sides(folds)
                 ),
                 caption=f"{found.metric} of each fold (small dots), {_where(folds)}; below them"
                 " the mean and one sample standard deviation to each side. Tuned losses are"
                 " filled, published defaults hollow;"
                 f" {counted(len(folds), 'fold')} in all.",
-                table=_folds_table(folds, series, places, found.metric, within),
+                table=_folds_table(folds, series, found.metric),
             ),
-            *((_pairs_table(pairs, places, within),) if len(pairs) else ()),
+            *table_of_pairs,
             Fold(
                 summary="What these numbers mean",
-                parts=(Bullets(items=(found.notes[0], CLASS_MEANING, *found.notes[1:])),),
+                parts=(Bullets(items=meanings(found)),),
             ),
         ),
     )
 
 
-def _kept_configs(finals: pl.DataFrame) -> pl.DataFrame:
-    """Cells whose search selected the published default: winner and default are the same runs."""
+def fold_tables(
+    found: CrossValidation, finals: pl.DataFrame, series: Mapping[str, Series]
+) -> list[Table]:
+    """The cells, and the pairs of tuned losses if there are any, for the page and the terminal.
+
+    Args:
+        found: statistics of a study.
+        finals: its final trials of several folds, from `final_trials`.
+        series: look of each loss; without a look names have no marker.
+    """
+    cells = _labelled(found.cells, found, finals)
+    pairs = found.pairs.filter(pl.col("finalist") == "winner").with_columns(_how(found))
+    tables = [_cells_table(cells, series, f"{found.metric} in %")]
+    return [*tables, _pairs_table(pairs, cells)] if len(pairs) else tables
+
+
+def meanings(found: CrossValidation) -> tuple[str, ...]:
+    """What the numbers of the tables mean, in sentences."""
+    return found.notes[0], CLASS_MEANING, *found.notes[1:]
+
+
+def _how(found: CrossValidation) -> pl.Expr:
+    return pl.col("protocol").replace_strict(found.titles, return_dtype=pl.String).alias("how")
+
+
+def _labelled(frame: pl.DataFrame, found: CrossValidation, finals: pl.DataFrame) -> pl.DataFrame:
+    """The rows with ``how`` and ``config``; a winner that is the default has its rows once."""
     is_both = (pl.col("is_winner") & pl.col("is_default")).all()
-    return finals.group_by(CELL_COLUMNS).agg(is_both.alias("is_both"))
-
-
-def _with_configs(frame: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
-    """The rows with ``config``, those of a winner that is the default once."""
+    kept = finals.group_by(CELL_COLUMNS).agg(is_both.alias("is_both"))
     label = pl.when("is_both").then(pl.lit(_BOTH))
     return (
         frame.join(kept, on=list(CELL_COLUMNS), how="left", maintain_order="left")
         .filter(~(pl.col("is_both") & (pl.col("finalist") == "default")))
-        .with_columns(config=label.otherwise(pl.col("finalist").replace_strict(_CONFIGS)))
+        .with_columns(_how(found), config=label.otherwise(_CONFIG))
     )
+
+
+def _varying(cells: pl.DataFrame) -> list[str]:
+    return [name for name in _PLACES if cells[name].n_unique() > 1]
+
+
+def _places(cells: pl.DataFrame) -> list[Column]:
+    return [Column.text(_PLACES[name], name) for name in _varying(cells)]
+
+
+def _within(cells: pl.DataFrame) -> str:
+    """What is the same for all cells, in brackets; empty if nothing is."""
+    fixed = [cells[name][0] for name in _PLACES if name not in _varying(cells)]
+    return f" ({'; '.join(fixed)})" if fixed else ""
 
 
 def _introduction(found: CrossValidation, cells: pl.DataFrame) -> str:
@@ -125,20 +152,15 @@ def _introduction(found: CrossValidation, cells: pl.DataFrame) -> str:
     )
 
 
-def _cells_table(
-    cells: pl.DataFrame,
-    series: Mapping[str, Series],
-    places: Sequence[Column],
-    metric: str,
-    within: str,
-) -> Table:
+def _cells_table(cells: pl.DataFrame, series: Mapping[str, Series], metric: str) -> Table:
     return table(
         cells.sort("block", "protocol", "loss", "config"),
         (
             Column.named("Loss", "loss", series),
             Column.text("Config", "config"),
-            *places,
+            *_places(cells),
             Column.count("Folds", "num_folds"),
+            Column.count("Missing", "num_missing") if cells["num_missing"].any() else None,
             *(
                 Column.number(label, name, factor=factor, group=group)
                 for group, label, name, factor in _MEASURES
@@ -146,7 +168,7 @@ def _cells_table(
             ),
         ),
         name="cross-validation-cells",
-        caption=f"{metric}, mean and sample standard deviation (sd) over folds{within}",
+        caption=f"{metric}, mean and sample standard deviation (sd) over folds{_within(cells)}",
         note="se: standard error of the test mean over test classes; opt: optimism of the best"
         " epochs; tau: Kendall's, best validation against test score of the folds.",
     )
@@ -171,7 +193,6 @@ def _plot(
     cells: pl.DataFrame,
     folds: pl.DataFrame,
     series: Mapping[str, Series],
-    varying: Sequence[str],
     side: str,
     metric: str,
 ) -> Plot:
@@ -187,7 +208,7 @@ def _plot(
         low, high = (None, None) if mean is None or std is None else (mean - std, mean + std)
         return IntervalRow(
             name=f"{row['loss']}, default" if is_default else row["loss"],
-            group=", ".join(row[name] for name in varying),
+            group=", ".join(row[name] for name in _varying(cells)),
             series=series[row["loss"]],
             dots=scores.get(tuple(row[name] for name in CELL_COLUMNS), ()),
             estimate=None if mean is None else Estimate(value=mean, low=low, high=high),
@@ -210,13 +231,7 @@ def _plot(
     )
 
 
-def _folds_table(
-    folds: pl.DataFrame,
-    series: Mapping[str, Series],
-    places: Sequence[Column],
-    metric: str,
-    within: str,
-) -> Table:
+def _folds_table(folds: pl.DataFrame, series: Mapping[str, Series], metric: str) -> Table:
     has_seeds = folds["num_seeds"].max() != 1
     has_val = "val" in _known_sides(folds)
     best = (
@@ -227,7 +242,7 @@ def _folds_table(
         (
             Column.named("Loss", "loss", series),
             Column.text("Config", "config"),
-            *places,
+            *_places(folds),
             Column.count("Fold", "fold"),
             Column.share("Best validation", "val") if has_val else None,
             Column.number("Epoch", "epoch", 1 if has_seeds else 0),
@@ -235,21 +250,21 @@ def _folds_table(
         ),
         name="cross-validation-folds",
         caption=f"{metric} of every fold in %: {best} and the test score at that epoch"
-        f"{', means over seeds' if has_seeds else ''}{within}",
+        f"{', means over seeds' if has_seeds else ''}{_within(folds)}",
         note="Folds count from 0, as in the columns of trials.",
     )
 
 
-def _pairs_table(pairs: pl.DataFrame, places: Sequence[Column], within: str) -> Table:
+def _pairs_table(pairs: pl.DataFrame, cells: pl.DataFrame) -> Table:
     return table(
         pairs.sort("block", "protocol", "a", "b"),
         (
             Column.text("Loss a", "a"),
             Column.text("Loss b", "b"),
-            *places,
+            *_places(cells),
             Column.signed("a − b", "mean_difference", factor=PERCENT),
             Column.interval("95 % interval", "low", "high", factor=PERCENT),
-            Column.p_value("p (Holm)", "p_holm"),
+            Column.p_value("p", "p_holm"),
             Column.share("% a", "p_a_better", 0),
             Column.share("% =", "p_rope", 0),
             Column.share("% b", "p_b_better", 0),
@@ -257,5 +272,5 @@ def _pairs_table(pairs: pl.DataFrame, places: Sequence[Column], within: str) -> 
         name="cross-validation-pairs",
         caption="Pairs of tuned losses: differences of test scores in points, by the corrected"
         " resampled t test over the same folds, Holm within the block; % a, = and b are"
-        f" the probabilities that a is better, both are equivalent, b is better{within}",
+        f" the probabilities that a is better, both are equivalent, b is better{_within(cells)}",
     )

@@ -125,7 +125,7 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         caption="Importance: what each hyperparameter alone explains of whether a config is among"
         f" the best of its search (a tenth, at least five) on {tuned.role}, mean over"
         f" {_blocks(tuned)}.{'' if tuned.is_adaptive else _HOLLOW}",
-        table=_importance_table(tuned, series),
+        table=importance_table(tuned, series),
     )
 
 
@@ -152,7 +152,8 @@ def _interval_text(tuned: TunedHyperparameters) -> str:
     return "from subsamples of the configs, so they hold for other configs in the same blocks"
 
 
-def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
+def importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
+    """Importances on validation, and on test where trials of searches were tested."""
     return table(
         tuned.importances,
         (

@@ -20,10 +20,24 @@ def leaderboard(
     held = results.tournament
     if held is None:
         return None
-    parts: list[Part] = [*_all_blocks(held, series), _table(held, series, results.score_shown)]
+    parts: list[Part] = [*rank_tables(held, series, results.score_shown)]
     if isinstance(results, StudyResults):
         parts += fairness_note(results)
     return Section(name="ranking", title="Leaderboard", parts=tuple(parts))
+
+
+def rank_tables(
+    tournament: Tournament, series: Mapping[str, Series], score: str
+) -> Iterator[Table]:
+    """The order over all blocks, where some lack scores, and the ranks over the others.
+
+    Args:
+        tournament: the tournament, whose scores are shown in their own unit.
+        series: look of each competitor; without a look names have no marker.
+        score: what the scores are, such as ``Recall@1, %``.
+    """
+    yield from _all_blocks(tournament, series)
+    yield _table(tournament, series, score)
 
 
 def _table(tournament: Tournament, series: Mapping[str, Series], score: str) -> Table:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from podium.analysis.hyperparameters.best_regions import region_records
 from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
@@ -15,8 +17,10 @@ from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperpar
 from podium.analysis.protocols.protocol_study import read_protocols
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.protocols.statistics_record import protocol_record, protocol_rows
+from podium.analysis.report.cross_validation import fold_tables, meanings
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of
 from podium.analysis.scores.cross_validation import cross_validation
+from podium.analysis.scores.final_scores import final_trials
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_score
 from podium.api.answer import Answer
@@ -24,9 +28,10 @@ from podium.api.best import check_losses
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.terminal.cross_validation_text import cross_validation_text
 from podium.terminal.importance_text import importance_text
+from podium.terminal.printing import paragraphs
 from podium.terminal.protocols_text import study_text
+from podium.terminal.shown_table import captioned
 
 
 def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Answer:
@@ -36,9 +41,10 @@ def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Ans
     chosen = None if score is None else chosen_score(reader, score)
     found = cross_validation(reader, k, chosen)
     num_folds = found.folds["fold"].n_unique()
+    finals = final_trials(reader.trials()).filter(pl.col("num_folds") > 1)
     return Answer(
         headline=f"{found.metric} in percent, over {num_folds} class-disjoint folds",
-        text=cross_validation_text(found),
+        text=paragraphs([*captioned(fold_tables(found, finals, {})), *meanings(found)]),
         record={
             "metric": found.metric,
             "k": found.k or None,

@@ -5,11 +5,12 @@ from podium.analysis.hyperparameters.findings_text import (
     caveats,
     compared_by,
     importance_headline,
-    importance_verdict,
     loss_sentences,
 )
 from podium.analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
-from podium.terminal.printing import paragraphs, rounded, table_text
+from podium.analysis.report.hyperparameters import importance_table
+from podium.terminal.printing import paragraphs
+from podium.terminal.shown_table import shown_table
 
 _WIDTH = 99
 _METHOD = (
@@ -25,7 +26,7 @@ _NOISE = (
 def importance_text(tuned: TunedHyperparameters) -> str:
     """The table, then sentences of each loss, warnings, and what the numbers mean."""
     parts = [
-        table_text(_rows(tuned)),
+        shown_table(importance_table(tuned, {})),
         importance_headline(tuned),
         *compared_by(tuned),
         *loss_sentences(tuned),
@@ -35,28 +36,3 @@ def importance_text(tuned: TunedHyperparameters) -> str:
         *caveats(tuned),
     ]
     return paragraphs(parts, _WIDTH)
-
-
-def _rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
-    """One row for each loss and hyperparameter, rounded to be read."""
-    of_test = {
-        (row["loss"], row["hyperparameter"]): row
-        for row in ([] if tuned.on_test is None else tuned.on_test.to_dicts())
-    }
-    rows: list[dict[str, object]] = []
-    for row in tuned.importances.to_dicts():
-        names = ("importance", "low", "high", "noise")
-        line: dict[str, object] = {
-            **{name: row[name] for name in ("loss", "hyperparameter")},
-            **{name: rounded(row[name], 3) for name in names},
-            "p": rounded(row["p_value"], 3),
-            "verdict": importance_verdict(row),
-        }
-        if of_test:
-            found = of_test[row["loss"], row["hyperparameter"]]
-            line |= {
-                "on test": rounded(found["importance"], 3),
-                "test noise": rounded(found["noise"], 3),
-            }
-        rows.append({**line, "blocks": row["num_blocks"], "configs": row["num_configs"]})
-    return rows

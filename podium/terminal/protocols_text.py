@@ -1,12 +1,12 @@
 """The text of ``podium protocols`` on a study: sentences first, then tables."""
 
-from podium.analysis.page.tables import Cell, Table
 from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
 from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.protocol_tables import protocol_tables
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.wording import counted
-from podium.terminal.printing import aligned, filled, paragraphs
+from podium.terminal.printing import filled, paragraphs
+from podium.terminal.shown_table import captioned
 
 _WIDTH = 99  # columns of the widest line, unless protocols have long names
 
@@ -23,29 +23,13 @@ def study_text(study: ProtocolStudy) -> str:
         _title(study),
         *filter(None, [protocol_headline(study)]),
         *protocol_sentences(study),
-        *(
-            f"{filled(table.caption.removesuffix('.'), _WIDTH)}\n{_aligned(table)}"
-            for table in protocol_tables(study)
-        ),
+        *captioned(protocol_tables(study), _WIDTH),
     ]
     if missing := missing_statistics(study):
         parts.append(
             "\n".join(["Not answered:", *(filled(f"- {line}", _WIDTH) for line in missing)])
         )
     return paragraphs([*parts, _MEANING], _WIDTH)
-
-
-def _aligned(table: Table) -> str:
-    heads = [f"{it.label[0].lower()}{it.label[1:]}" for it in table.columns]
-    rows = ([*map(cell_text, row)] for row in table.rows)
-    return aligned([heads, *rows], [column.is_number for column in table.columns])
-
-
-def cell_text(cell: Cell) -> str:
-    """The text of a cell with its interval in the same line."""
-    if cell.margin:
-        return f"{cell.text} ± {cell.margin}"
-    return f"{cell.text} ({cell.detail})" if cell.detail else cell.text
 
 
 def _title(study: ProtocolStudy) -> str:

@@ -59,11 +59,10 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, s
     out = podium_cv(store_of_folds)
     assert max(map(len, out.splitlines())) <= 80
     printed = " ".join(out.split())
-    title = "glyphs-greek/conv_small/16, tuned by fixed, folds of kfold: Recall@1, %"
-    assert title in printed
+    assert "(glyphs-greek/conv_small/16; tuned by fixed, folds of kfold)" in printed
     assert "not the standard error of the mean" in printed
     assert "on one fixed test set it is a heuristic" in printed
-    assert f"{100 * truth_of('contrastive').mean:.4g}" in printed
+    assert f"contrastive tuned 4 {100 * truth_of('contrastive').mean:.2f}" in printed
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(podium_cv, store_of_folds):
@@ -98,7 +97,7 @@ def test_folds_are_compared_by_nmi_as_by_recall(podium_cv, store_of_folds):
         unknown = ("val_mean", "val_std", "tau", "class_standard_error", "epoch_optimism")
         assert {cell[name] for name in unknown} == {None}
     printed = " ".join(podium_cv(store_of_folds, "--score", "nmi").split())
-    assert "folds of kfold: NMI, %" in printed
+    assert "NMI in %, mean and sample standard deviation" in printed
     assert "val: NMI is measured on test classes only." in printed
 
 
