@@ -54,7 +54,7 @@ LOOKED_FOR_BY_NAME = {
 
 # Room -> rooms that it may import, level by level: a room imports rooms of lower levels only.
 ROOMS: dict[str, set[str]] = {
-    # 14
+    # 15
     "podium/commands": {
         "analysis", "analysis/report", "analysis/scores",
         "analysis/typed_tables",
@@ -66,14 +66,14 @@ ROOMS: dict[str, set[str]] = {
         "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
-    # 13
+    # 14
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "podium/api", "podium/arguments", "podium/errors",
         "podium/stop_signals", "podium/terminal",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
-    # 12
+    # 13
     "podium/api": {
         "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
         "analysis/report", "analysis/scores", "analysis/study_results", "analysis/tournament",
@@ -85,19 +85,12 @@ ROOMS: dict[str, set[str]] = {
         "podium/stop_signals", "podium/terminal", "trainables", "trainables/dataset_interface",
         "trainables/loss_composition", "trainables/saved_models", "trainables/settings",
     },
-    # 11
+    # 12
     "podium/comparison": {
         "analysis", "analysis/hypothesis_tests", "analysis/page",
         "analysis/report", "analysis/study_results", "analysis/tournament",
         "podium/errors", "podium/terminal", "trainables",
         "trainables/dataset_interface", "trainables/settings",
-    },
-    # 10
-    "analysis/report": {
-        "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
-        "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
-        "analysis/study_results", "analysis/tournament", "orchestrator/results/records",
-        "orchestrator/results/storage", "podium/errors", "podium/kept_files",
     },
     "podium/plan": {
         "analysis", "analysis/estimates", "analysis/hypothesis_tests",
@@ -113,18 +106,26 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
         "orchestrator/worker", "podium/errors", "podium/terminal",
     },
+    # 11
+    "podium/terminal": {
+        "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
+        "analysis/report", "analysis/tournament", "analysis/typed_tables",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
+    },
+    # 10
+    "analysis/report": {
+        "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
+        "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
+        "analysis/study_results", "analysis/tournament", "orchestrator/results/records",
+        "orchestrator/results/storage", "podium/kept_files",
+    },
     # 9
     "orchestrator/verify": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/study", "orchestrator/trials", "podium/errors", "podium/kept_files",
         "trainables", "trainables/dataset_interface", "trainables/trial",
-    },
-    "podium/terminal": {
-        "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
-        "analysis/scores", "analysis/tournament", "analysis/typed_tables",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
     },
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
