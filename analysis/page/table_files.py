@@ -3,18 +3,15 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podium.analysis.page.html_page import (
     Fold,
     Illustration,
     Page,
-    Paragraph,
     Part,
-    Section,
     SideBySide,
-    Summary,
 )
 from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
@@ -32,10 +29,9 @@ def csv_files(page: Page) -> dict[str, str]:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("file", "section", "caption", "rows", "note"))
-    opening = Page(title="", subtitle="", sections=(), summary=page.summary)
-    parts = [(section.contents_label, _alone(section)) for section in page.sections]
-    for label, part in (("Summary", opening), *parts):
-        for table in tables_of(part):
+    parts = [(section.contents_label, section.parts) for section in page.sections]
+    for label, of_part in (("Summary", _opening(page)), *parts):
+        for table in _within(of_part):
             found = (label, table.caption, len(table.rows), table.note)
             writer.writerow((f"{table.name}.csv", *found))
     return {**files, f"{_INDEX}.csv": file.getvalue()}
@@ -60,7 +56,8 @@ def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:
         ``title``, ``subtitle``, ``headline``, ``sentences``, ``notices``, ``sections`` (each with
         the names of its tables), ``tables``, and ``tournament`` as `tournament_record`.
     """
-    summary = page.summary or _lead(page)
+    summary = page.summary
+    assert summary is not None, "pages of studies and of tables have one"
     return {
         "title": page.title,
         "subtitle": page.subtitle,
@@ -71,7 +68,7 @@ def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:
             {
                 "name": section.name,
                 "title": section.title,
-                "tables": [table.name for table in tables_of(_alone(section))],
+                "tables": [table.name for table in _within(section.parts)],
             }
             for section in page.sections
         ],
@@ -82,15 +79,13 @@ def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:
 
 def tables_of(page: Page) -> tuple[Table, ...]:
     """Every table from the top of the page to its end, those of figures included."""
-    opening: list[Part] = []
-    if page.summary:
-        opening += [it for it in (page.summary.leaderboard, page.summary.picture) if it]
-    parts = [part for section in page.sections for part in section.parts]
-    return tuple(table for part in (*opening, *parts) for table in _within(part))
+    return tuple(_within((*_opening(page), *(it for of in page.sections for it in of.parts))))
 
 
-def _alone(section: Section) -> Page:
-    return Page(title="", subtitle="", sections=(section,))
+def _opening(page: Page) -> tuple[Part, ...]:
+    """What the first screen shows besides text."""
+    summary = page.summary
+    return tuple(filter(None, (summary.leaderboard, summary.picture))) if summary else ()
 
 
 def csv_table(table: Table) -> str:
@@ -140,16 +135,6 @@ def _named(page: Page) -> tuple[Table, ...]:
     return tables
 
 
-def _lead(page: Page) -> Summary:
-    """What a page without a summary begins with."""
-    (lead, *_) = _texts(page.sections[0].parts, "lead")
-    return Summary(verdict=lead, headline=lead)
-
-
-def _texts(parts: Sequence[object], style: str) -> list[str]:
-    return [part.text for part in parts if isinstance(part, Paragraph) and part.style == style]
-
-
 def _table_record(table: Table) -> dict[str, Any]:
     """The table as plain values; second lines of cells are in ``details``, shaped as ``rows``."""
     return {
@@ -169,14 +154,14 @@ def _table_record(table: Table) -> dict[str, Any]:
     }
 
 
-def _within(part: Part) -> Iterator[Table]:
-    if isinstance(part, Table):
-        yield part
-    elif isinstance(part, Illustration):
-        yield from (part.table,) if part.table else ()
-    elif isinstance(part, SideBySide | Fold):
-        for inner in part.parts:
-            yield from _within(inner)
+def _within(parts: Iterable[Part]) -> Iterator[Table]:
+    for part in parts:
+        if isinstance(part, Table):
+            yield part
+        elif isinstance(part, Illustration) and part.table:
+            yield part.table
+        elif isinstance(part, SideBySide | Fold):
+            yield from _within(part.parts)
 
 
 def _text(value: float | str) -> str:

@@ -96,14 +96,12 @@ class _Panel:
         positions_M2: principal components of the images shown.
         share: share of their variance on the map.
         names: class of each image.
-        score: score of the run on all test images; None if it was not stored.
     """
 
     loss: str
     positions_M2: NDArray[np.float64]
     share: float
     names: tuple[str, ...]
-    score: float | None
 
 
 def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -117,7 +115,7 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
         return None
     for block in _mapped_blocks(results):
         kept = kept_embeddings(results, block, with_baseline=True)
-        made = (_panel(results, *it) for it in itertools.islice(kept, _MOST_PANELS))
+        made = itertools.starmap(_panel, itertools.islice(kept, _MOST_PANELS))
         if panels := [panel for panel in made if panel is not None]:
             return Section(
                 name="maps",
@@ -178,7 +176,7 @@ def _mapped_blocks(results: StudyResults) -> list[str]:
     return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
 
 
-def _panel(results: StudyResults, loss: str, stored: EmbeddingsFile) -> _Panel | None:
+def _panel(loss: str, stored: EmbeddingsFile) -> _Panel | None:
     """The map of one trial's test images; None with fewer than four to show."""
     rows_M = mapped_rows(stored.labels_N, stored.indices_N)
     if len(rows_M) < _FEWEST:
@@ -189,13 +187,7 @@ def _panel(results: StudyResults, loss: str, stored: EmbeddingsFile) -> _Panel |
         points_MD = points_MD / np.where(lengths_M > 0, lengths_M, 1.0)[:, None]
     positions_M2, share = principal_components(points_MD)
     names = tuple(stored.class_names[label] for label in stored.labels_N[rows_M].tolist())
-    return _Panel(
-        loss=loss,
-        positions_M2=positions_M2,
-        share=share,
-        names=names,
-        score=stored.score(results.objective, results.k),
-    )
+    return _Panel(loss=loss, positions_M2=positions_M2, share=share, names=names)
 
 
 def _figure(block: str, panels: list[_Panel]) -> Illustration:
@@ -241,19 +233,8 @@ def _plot(panel: _Panel, looks: Mapping[str, Series], name: str) -> Plot:
 _Picture = Callable[[int], Image.Image | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
-    """One block of the browser.
-
-    Attributes:
-        name: label of the block.
-        retrieved: what its losses retrieve.
-        picture: gives an image by its index in ``retrieved``.
-    """
-
-    name: str
-    retrieved: Retrieved
-    picture: _Picture
+# Label of a block, what its losses retrieve, and a reader of an image by its index there.
+_Block = tuple[str, Retrieved, _Picture]
 
 
 def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -267,7 +248,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section |
         return None
     records = _records(blocks, series)
     shown = sum(len(record["queries"]) for record in records)
-    every = sum(block.retrieved.num_queries for block in blocks)
+    every = sum(retrieved.num_queries for _, retrieved, _ in blocks)
     legend = _BY_CLASS if results.is_by_class else _BY_DISTANCE
     return Section(
         name="images",
@@ -277,9 +258,8 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section |
             fragment(
                 "retrieval.html.j2",
                 blocks=[
-                    f"{record['name']} ({len(record['queries']):,} of"
-                    f" {block.retrieved.num_queries:,} queries)"
-                    for block, record in zip(blocks, records, strict=True)
+                    f"{name} ({len(record['queries']):,} of {retrieved.num_queries:,} queries)"
+                    for (name, retrieved, _), record in zip(blocks, records, strict=True)
                 ],
                 orders=[(name, _ORDERS[name]) for name in records[0]["orders"]],
                 data=records,
@@ -301,12 +281,10 @@ def _blocks(results: StudyResults) -> Iterator[_Block]:
         picture = _picture_at_hand(results, name, found[1].dataset["test_hash"]) if found else None
         if found and picture:
             indices_N = found[1].indices_N.tolist()
-            yield _Block(
-                name=name, retrieved=found[0], picture=partial(_at_index, picture, indices_N)
-            )
+            yield name, found[0], partial(_at_index, picture, indices_N)
         elif few := retrieved_by_pictures(results, pictures(), name):
             retrieved, pngs = few
-            yield _Block(name=name, retrieved=retrieved, picture=partial(_stored_png, pngs))
+            yield name, retrieved, partial(_stored_png, pngs)
 
 
 def _at_index(picture: _Picture, indices_N: Sequence[int], image: int) -> Image.Image | None:
@@ -328,11 +306,11 @@ def _records(blocks: list[_Block], series: Mapping[str, Series]) -> list[dict[st
     """What the script needs of each block; what blocks of few queries leave, others take."""
     room: float = MOST_BYTES
     records = {}
-    in_turn = sorted(blocks, key=lambda block: (len(block.retrieved.queries_Q), block.name))
+    in_turn = sorted(blocks, key=lambda block: (len(block[1].queries_Q), block[0]))
     for left, block in zip(range(len(blocks), 0, -1), in_turn, strict=True):
-        records[block.name], taken = _record(block, series, room / left)
+        records[block[0]], taken = _record(block, series, room / left)
         room -= taken
-    return [records[block.name] for block in blocks]
+    return [records[name] for name, *_ in blocks]
 
 
 def _record(
@@ -342,8 +320,8 @@ def _record(
 
     They are taken in turn from each order. Images are places in a list of class and thumbnail.
     """
-    retrieved = block.retrieved
-    orders = {name: order.tolist() for name, order in query_orders(retrieved).items()}
+    name, retrieved, picture = block
+    orders = {key: order.tolist() for key, order in query_orders(retrieved).items()}
     chosen: dict[int, None] = {}
     images: dict[int, str] = {}
     taken = 0.0
@@ -352,7 +330,7 @@ def _record(
             continue
         of_query = [int(retrieved.queries_Q[query])]
         of_query += retrieved.neighbours_LQK[:, query].ravel().tolist()
-        more = {it: thumbnail(block.picture(it)) for it in of_query if it not in images}
+        more = {it: thumbnail(picture(it)) for it in of_query if it not in images}
         size = sum(map(len, more.values())) + _NEIGHBOUR_BYTES * len(of_query)
         if chosen and taken + size > room:
             break
@@ -362,14 +340,14 @@ def _record(
     queries = sorted(chosen)
     places = {image: place for place, image in enumerate(images)}
     labels = retrieved.labels_N[list(images)].tolist()
-    names = sorted({retrieved.class_names[label] for label in labels})
-    numbers = {name: number for number, name in enumerate(names)}
+    classes = sorted({retrieved.class_names[label] for label in labels})
+    numbers = {of_class: number for number, of_class in enumerate(classes)}
     num_rows = len(retrieved.losses)
     record = {
-        "name": block.name,
+        "name": name,
         "losses": [[loss, series[loss].key] for loss in retrieved.losses],
         "byClass": retrieved.is_by_class,
-        "classes": names,
+        "classes": classes,
         "images": [
             [numbers[retrieved.class_names[label]], content]
             for label, content in zip(labels, images.values(), strict=True)
@@ -385,8 +363,8 @@ def _record(
             for query in queries
         ],
         "orders": {
-            name: [queries.index(it) for it in itertools.takewhile(chosen.__contains__, order)]
-            for name, order in orders.items()
+            key: [queries.index(it) for it in itertools.takewhile(chosen.__contains__, order)]
+            for key, order in orders.items()
         },
     }
     return record, taken

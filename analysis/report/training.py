@@ -1,6 +1,6 @@
 """Learning curves of the tuned losses, and search histories, a block at a time."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import MISSING, counted
 
 _MOST_EPOCHS = 6  # columns of the table
+_STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 
 def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -86,17 +87,13 @@ def _curve(loss: str, part: pl.DataFrame, series: Mapping[str, Series], most: in
 def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
     every = sorted(set(by_epoch["epoch"]))
     epochs = [every[position] for position in thinned(len(every), _MOST_EPOCHS)]
-    rows = [
-        {"block": block, "loss": loss, **dict(zip(part["epoch"], part["mean"], strict=True))}
-        for (block, loss), part in by_epoch.group_by("block", "loss", maintain_order=True)
-    ]
-
-    def mean(epoch: int) -> Column:
-        return Column.number(str(epoch), lambda row: row.get(epoch))
-
     return table(
-        rows,
-        (Column.text("Block", "block"), Column.named("Loss", "loss", series), *map(mean, epochs)),
+        by_epoch.pivot("epoch", index=["block", "loss"], values="mean"),
+        (
+            Column.text("Block", "block"),
+            Column.named("Loss", "loss", series),
+            *(Column.number(str(epoch), str(epoch)) for epoch in epochs),
+        ),
         name="learning-curves-table",
         caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"
         " far",
@@ -193,40 +190,28 @@ def _incumbent(part: pl.DataFrame, *, note: str, most: int) -> Line:
 
 
 def _searches_table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
-    def count(label: str, state: str) -> Column:
-        return Column.count(label, lambda part: part.filter(pl.col("state") == state).height)
-
-    def first(label: str, of: Callable[[pl.DataFrame], pl.DataFrame], name: str) -> Column:
-        digits = 2 if name == "objective" else 0
-        return Column.number(
-            label, lambda part: None if of(part).is_empty() else of(part)[name][0], digits
+    """Ties for the best go to the earlier trial, as in the search itself."""
+    complete = trials.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
+    bests = complete.sort("objective", descending=True, maintain_order=True).group_by("search")
+    searches = (
+        trials.group_by("block", "loss", "search", "repeat", maintain_order=True)
+        .agg(
+            *((pl.col("state") == state).sum().alias(state) for state in _STATES),
+            pl.col("objective").filter("is_default").drop_nulls().first().alias("default"),
         )
-
+        .join(bests.agg(pl.col("objective", "index").first()), on="search", how="left")
+    )
     return table(
-        trials.partition_by("search", maintain_order=True),
+        searches.sort("block", "loss", "search"),
         (
-            Column.text("Block", lambda part: part["block"][0]),
-            Column.named("Loss", lambda part: part["loss"][0], series),
-            Column.number("Repeat", lambda part: part["repeat"][0], 0)
-            if trials["repeat"].n_unique() > 1
-            else None,
-            count("Complete", "COMPLETE"),
-            count("Pruned", "PRUNED"),
-            count("Failed", "FAILED"),
-            first("Default, val %", _default, "objective"),
-            first("Best, val %", _best, "objective"),
-            first("Best trial", _best, "index"),
+            Column.text("Block", "block"),
+            Column.named("Loss", "loss", series),
+            Column.number("Repeat", "repeat", 0) if searches["repeat"].n_unique() > 1 else None,
+            *(Column.count(state.capitalize(), state) for state in _STATES),
+            Column.number("Default, val %", "default"),
+            Column.number("Best, val %", "objective"),
+            Column.number("Best trial", "index", 0),
         ),
         name="search-history-table",
         caption="The searches",
     )
-
-
-def _default(part: pl.DataFrame) -> pl.DataFrame:
-    return part.filter("is_default").drop_nulls("objective")
-
-
-def _best(part: pl.DataFrame) -> pl.DataFrame:
-    """The complete trials, best first; ties go to the earlier trial, as in the search itself."""
-    complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
-    return complete.sort("objective", descending=True, maintain_order=True)

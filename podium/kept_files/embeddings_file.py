@@ -59,11 +59,6 @@ class EmbeddingsFile:
     indices_N: npt.NDArray[np.int64]
     is_gallery_N: npt.NDArray[np.bool_] | None
 
-    def score(self, metric: str, k: int | None) -> float | None:
-        """What the trial reported; None if it did not."""
-        wanted = (it["value"] for it in self.scores if (it["metric"], it["k"]) == (metric, k))
-        return next(wanted, None)
-
     def to_bytes(self) -> bytes:
         """The file; equal embeddings give equal bytes."""
         facts = {field.name: getattr(self, field.name) for field in fields(self)}

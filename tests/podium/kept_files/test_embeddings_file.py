@@ -29,11 +29,6 @@ def test_a_file_reads_back_as_it_was_written(tmp_path, is_gallery_N):
     assert found.to_bytes() == written.to_bytes()
 
 
-def test_scores_are_found_by_metric_and_k():
-    assert (FILE.score("recall", 1), FILE.score("nmi", None)) == (0.5, 0.4)
-    assert FILE.score("recall", 2) is None
-
-
 def test_a_file_that_lacks_a_fact_or_an_array_says_which():
     facts = {"fold": 0}
     with pytest.raises(CorruptFileError, match="it has no 'epoch'"):
