@@ -160,7 +160,7 @@ def _cells_table(cells: pl.DataFrame, series: Mapping[str, Series], metric: str)
             Column.text("Config", "config"),
             *_places(cells),
             Column.count("Folds", "num_folds"),
-            Column.count("Missing", "num_missing") if cells["num_missing"].any() else None,
+            Column.count("Missing", "num_missing") if cells["num_missing"].sum() else None,
             *(
                 Column.number(label, name, factor=factor, group=group)
                 for group, label, name, factor in _MEASURES

@@ -26,7 +26,7 @@ from podium.analysis.protocols.protocol_tables import (
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.report.report import study_page
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.terminal.protocols_text import cell_text
+from podium.terminal.shown_table import cell_text
 
 _FOLDER = Path(__file__).parents[1]
 _PAGE = _FOLDER / "examples" / "findings-protocols.md"

@@ -181,11 +181,6 @@ def bytes_text(num_bytes: int | None) -> str:
     return f"{value:.{digits}f} {_UNITS[power]}"
 
 
-def rounded(value: float | None, digits: int) -> float | None:
-    """A number of so many digits; None stays None."""
-    return None if value is None else round(value, digits)
-
-
 def minute_text(moment: datetime | None) -> str:
     """``2026-11-23 20:10`` in the time zone of this machine; a dash for None."""
     return "-" if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
