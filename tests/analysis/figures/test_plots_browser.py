@@ -34,7 +34,7 @@ def ranks(count):
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label="Average rank (1 is best)", heads=("P(first)", "P(top 3)")),
+        IntervalAxis(label="Rank", value="average rank", heads=("P(first)", "P(top 3)")),
         name=f"ranks-{count}",
         title="Ranks",
     )
@@ -57,6 +57,7 @@ def groups():
         rows,
         IntervalAxis(
             label="Score, %",
+            value="mean",
             dots="seeds",
             origin="default",
             region=(60, 61),
@@ -74,7 +75,7 @@ def bars():
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label="Standard deviation, points", reference=0),
+        IntervalAxis(label="Points", value="standard deviation", reference=0),
         name="bars",
         title="Components",
         is_bars=True,
