@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeGuard
 
+import numpy as np
 import polars as pl
 
 from podium.analysis.typed_tables.cells import MOST_COLUMNS, Commas, commas_of, typed_column
@@ -15,8 +16,8 @@ from podium.analysis.typed_tables.text_tables import header_count, joined_names,
 from podium.errors import CorruptFileError, PodiumError
 
 _ENDINGS = (".csv", ".tsv", ".md", ".tex", ".parquet")
-# A table of a million scores has a tenth of the bytes.
-_MOST = {"columns": MOST_COLUMNS, "bytes": 256 * 2**20}
+# Bytes of a file, unpacked, and of its texts; a table of a million scores has a tenth.
+_MOST = {"columns": MOST_COLUMNS, "cells": 2**24, "bytes": 256 * 2**20}
 _MAX_NAME = 1000  # letters; what a name says takes quadratic time
 _FIRST_ROWS = 4  # which hold the whole header
 _NO_TEXT = "it is no UTF-8 text; save it in UTF-8"
@@ -61,7 +62,7 @@ def read_table_file(path: Path) -> TableFile:
         path: CSV (with semicolons if its header has them), TSV, Markdown, LaTeX or Parquet.
 
     Raises:
-        PodiumError: there is no such file, it is too large, it has another
+        PodiumError: there is no such file, it is too large or would be in memory, it has another
             ending, holds no or several tables, a column that occurs twice, or one whose name is
             too long or begins with two underscores.
         CorruptFileError: the file is not what its name says.
@@ -74,7 +75,7 @@ def read_table_file(path: Path) -> TableFile:
     _refuse_beyond(path, bytes=path.stat().st_size)
     try:
         if kind == ".parquet":
-            return _table(pl.read_parquet(path, glob=False), str(path), path.stem)
+            return _table(_parquet_rows(path), str(path), path.stem)
         return _text_table(_markup_rows(path) if kind in (".md", ".tex") else _rows(path), path)
     except UnicodeDecodeError as error:
         raise _corrupt(path, _NO_TEXT) from error
@@ -87,6 +88,26 @@ def read_table_file(path: Path) -> TableFile:
         raise _corrupt(path, reason[:_MAX_NAME]) from error
 
 
+def _parquet_rows(path: Path) -> pl.DataFrame:
+    """The rows of a Parquet file, of which few bytes can stand for gigabytes."""
+    import pyarrow as pa  # no text needs it
+    import pyarrow.parquet as pq
+
+    try:
+        facts = pq.read_metadata(path)
+    except pa.ArrowException as error:
+        raise _corrupt(path, str(error)) from error
+    groups = [facts.row_group(index) for index in range(facts.num_row_groups)]
+    columns = range(facts.num_columns)
+    cells = sum(group.column(index).num_values for group in groups for index in columns)
+    num_bytes = sum(group.total_byte_size for group in groups)
+    _refuse_beyond(path, columns=len(columns), cells=cells, bytes=num_bytes)
+    found = pl.read_parquet(path, glob=False)
+    texts = [column.str.len_bytes() for column in found if column.dtype == pl.String]
+    _refuse_beyond(path, bytes=sum(int(lengths.cast(pl.Int64).sum()) for lengths in texts))
+    return found
+
+
 def _rows(path: Path) -> pl.DataFrame:
     """The rows of a text of separated cells, header and all, as columns of text."""
     with path.open("rb") as file:
@@ -94,14 +115,22 @@ def _rows(path: Path) -> pl.DataFrame:
     is_semicolon = header.count(b";") > header.count(b",")
     mark = "\t" if path.suffix.lower() == ".tsv" else ";" if is_semicolon else ","
     _refuse_beyond(path, columns=1 + header.count(mark.encode()))  # polars takes long to name them
-    return pl.read_csv(path, separator=mark, has_header=False, infer_schema=False, glob=False)
+    rows = pl.scan_csv(path, separator=mark, has_header=False, infer_schema=False, glob=False)
+    width = len(rows.collect_schema())
+    height = rows.select(pl.len()).collect().item()
+    _refuse_beyond(path, columns=width, cells=width * height)
+    return rows.collect()
 
 
 def _markup_rows(path: Path) -> pl.DataFrame:
     """The rows of a Markdown or LaTeX table, header and all, as columns of text."""
     reader = markdown_rows if path.suffix.lower() == ".md" else latex_rows
-    rows = list(reader(path.read_text(encoding="utf-8-sig"), source=str(path)))
-    _refuse_beyond(path, columns=max(map(len, rows), default=0))
+    rows: list[list[str]] = []
+    width = 0
+    for cells in reader(path.read_text(encoding="utf-8-sig"), source=str(path)):
+        rows.append(cells)
+        width = max(width, len(cells))
+        _refuse_beyond(path, columns=width, cells=width * len(rows))
     columns = zip_longest(*rows, fillvalue="")
     return pl.DataFrame([pl.Series(f"column_{i}", cells) for i, cells in enumerate(columns)])
 
@@ -116,12 +145,20 @@ def table_of_frame(frame: pl.DataFrame) -> TableFile:
 
 
 def _table(frame: pl.DataFrame, source: str, stem: str) -> TableFile:
-    """Floats of 32 bits become the numbers that they print as, so that they tie as in text."""
+    """Floats of fewer bits become the numbers that they print as, so that they tie as in text."""
     _refuse_names(frame.columns, source)
     single = pl.selectors.by_dtype(pl.Float32).cast(pl.String).cast(pl.Float64)
-    frame = _clean(frame.with_columns(single))
+    half = pl.selectors.by_dtype(pl.Float16).map_batches(_of_half, return_dtype=pl.Float64)
+    frame = _clean(frame.with_columns(single, half))
     commas = commas_of(frame.select(pl.selectors.string()))
     return TableFile(frame=frame, source=source, stem=stem, commas=commas)
+
+
+def _of_half(column: pl.Series) -> pl.Series:
+    """Floats of 16 bits by their shortest text, which polars writes as that of 32 bits."""
+    values = column.cast(pl.Float64)
+    known = values.drop_nulls().unique()
+    return values.replace(known, [float(str(np.float16(value))) for value in known])
 
 
 def _text_table(rows: pl.DataFrame, path: Path) -> TableFile:

@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 
@@ -43,10 +44,13 @@ def test_semicolons_and_tabs_come_with_decimal_commas(read):
     assert read("loss\trecall\na\t63,5\nb\t64\n", name="t.tsv").rows() == rows
 
 
-def test_numbers_of_32_bits_are_those_that_they_print_as():
+def test_numbers_of_fewer_bits_are_those_that_they_print_as():
     values = [0.1, 0.3, None, 63.59, 1e-7]
     of_32 = table_of_frame(pl.DataFrame({"s": pl.Series(values, dtype=pl.Float32)})).frame
     assert of_32["s"].to_list() == values
+    half = pl.Series([0.1, 0.3, None, 63.59]).cast(pl.Float16)
+    of_16 = table_of_frame(pl.DataFrame({"s": half})).frame["s"].to_list()
+    assert of_16 == [0.1, 0.3, None, float(str(np.float16(63.59)))]
 
 
 @pytest.mark.parametrize(
