@@ -47,6 +47,7 @@ class RunningTrial:
         members: number of trials that the worker got with it, itself included.
         heard: when its last message came, or when it began.
         told: the attempt as its worker told; None if it did not yet.
+        has_saved: whether its worker told that it may have left a checkpoint.
     """
 
     spec: TrialSpec
@@ -61,6 +62,7 @@ class RunningTrial:
     members: int = 1
     heard: float | None = None
     told: Attempt | None = None
+    has_saved: bool = False
 
     @property
     def most_reports(self) -> int:

@@ -45,7 +45,7 @@ from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.retries import failure_of, is_retried
 from podium.orchestrator.trials.specification import TrialJob, TrialSpec
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from podium.trainables.trial_reports import EpochReport
 
 _PAUSE_SECONDS = 1.0  # between two looks at whether a pause is over
@@ -222,6 +222,9 @@ class StudyScheduler:
                 running.told = message.attempt  # which need not be read in the store
                 self._store.journal.write(message.attempt)
                 continue
+            if isinstance(message, Saved):
+                running.has_saved = True
+                continue
             running.history.add(message)
             if running.is_past_earlier_attempts:
                 self._failures.note_progress(running)
@@ -303,7 +306,8 @@ class StudyScheduler:
             search = self._queues.run_of(spec)
             continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                ended = Ended(state="PRUNED", rung=search.early_stopper.rung_at(step))
+                rung = search.early_stopper.rung_at(step)
+                ended = Ended(state="PRUNED", rung=rung, has_saved=running.has_saved)
                 self._commit(running, ended, self._noted_end(running, ended))
                 return False
         late = timeout_of(running, self._study.resources)

@@ -18,6 +18,11 @@ class Begun:
     attempt: Attempt
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An attempt may have left a checkpoint; sent before the report that it was saved with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """How a trial ended: its last message, or what the scheduler makes of a loss or a pruning.
@@ -49,4 +54,4 @@ class Ended:
     has_saved: bool = True
 
 
-Message = Begun | EpochReport | TestReport | Ended
+Message = Begun | Saved | EpochReport | TestReport | Ended

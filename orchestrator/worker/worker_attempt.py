@@ -29,7 +29,7 @@ from podium.orchestrator.trials.failure_causes import (
     cause_of,
 )
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from podium.orchestrator.worker.process_memory import device_memory, devices, memory_at
 from podium.orchestrator.worker.trial_log import TrialLog
 from podium.trainables.errors import DataError, TrialInputError
@@ -98,7 +98,7 @@ class WorkerAttempt:
             members=1,
         )
         self._has_begun = False
-        self._untold_begin = True
+        self._untold_begin = self._untold_save = True
 
     def begin(self, members: int = 1) -> None:
         """See that the trial can be what it is to be here.
@@ -125,10 +125,14 @@ class WorkerAttempt:
         """Note a report of the trial; what the scheduler is told then."""
         self.log.note(report)
         self.num_reports += 1
-        if not self._untold_begin:
-            return [report]
-        self._untold_begin = False
-        return [Begun(replace(self._attempt, device=devices())), report]
+        told: list[Message] = []
+        if self._untold_begin:
+            self._untold_begin = False
+            told.append(Begun(replace(self._attempt, device=devices())))
+        if self._untold_save and self.save.has_saved:
+            self._untold_save = False
+            told.append(Saved())
+        return [*told, report]
 
     def complete(self) -> Ended:
         """The last message of a trial that came to its end."""

@@ -1,6 +1,5 @@
 """A results folder of another author: data to be read, whatever it holds, and never code."""
 
-import shutil
 import sys
 import unicodedata
 
@@ -27,7 +26,6 @@ READERS = [
         *("report", "{study}", "--output", "{out}/report.html"),
         *("--csv", "{out}/csv", "--latex", "{out}/latex", "--json", "-"),
     ),
-    ("report", "{study}", "{other}", "--output", "{out}/both.html"),
     ("status", "{study}"),
     ("trials", "{study}"),
     ("trials", "{study}", "--failed"),
@@ -55,13 +53,7 @@ def _hostile_store(folder, names, words):
 
 
 def _filled(words, study, out):
-    return [word.format(study=study, out=out, other=study.parent / "other") for word in words]
-
-
-def _second(paths):
-    """The same results in another folder."""
-    shutil.copytree(paths.folder, paths.folder.parent / "other")
-    return paths
+    return [word.format(study=study, out=out) for word in words]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +62,7 @@ def naming_code(tmp_path_factory):
     folder = tmp_path_factory.mktemp("naming_code")
     (folder / f"{MODULE}.py").write_text(f"open({str(folder / 'mark')!r}, 'w').close()")
     names = {"proxy_anchor": f"{MODULE}:Loss", "contrastive": f"memory:{MODULE}:Loss"}
-    return _second(_hostile_store(folder, names, ()))
+    return _hostile_store(folder, names, ())
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
@@ -104,7 +96,7 @@ def hostile(tmp_path_factory):
     names = {"proxy_anchor": "<img src=x>[red]{{ 7*7 }}"}
     paths = _hostile_store(tmp_path_factory.mktemp("hostile"), names, WORDS)
     change_json(paths.provenance, podium_version=HOSTILE, command=HOSTILE, git_commit=HOSTILE)
-    return _second(paths)
+    return paths
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)

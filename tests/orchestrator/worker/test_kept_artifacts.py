@@ -122,11 +122,11 @@ def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
 
 def kill_once(monkeypatch, after):
     """Raise what nobody catches right after the first file of that kind of a tested fold."""
-    import podium.orchestrator.worker.checkpoint_saver
     import podium.orchestrator.worker.worker
+    import podium.orchestrator.worker.worker_attempt
 
     worker, killed, kept = podium.orchestrator.worker.worker, [], []
-    put, saver = worker.put, podium.orchestrator.worker.checkpoint_saver
+    put, saver = worker.put, podium.orchestrator.worker.worker_attempt
 
     def end_after(kind):
         if not killed and kind == after:

@@ -14,7 +14,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended
+from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
 from podium.orchestrator.worker.process_memory import devices, limit_memory
 from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.errors import CheckpointError
@@ -93,7 +93,7 @@ def test_that_an_attempt_began_is_told_once(paths):
     worker.start(job_in(paths))
     first, second, last = (worker.step() for _ in range(3))
     assert [type(it) for it in first] == [Begun, EpochReport]
-    assert [type(it) for it in second] == [EpochReport]
+    assert [type(it) for it in second] == [Saved, EpochReport]
     assert [type(it) for it in last] == [EpochReport, Ended]
 
 
