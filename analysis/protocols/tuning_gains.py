@@ -2,14 +2,13 @@
 
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import t_interval
+from podium.analysis.estimates.confidence_intervals import CONFIDENCE, t_interval
 from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.analysis.scores.final_scores import BASELINES, CELL_COLUMNS, IS_BASELINE, seed_scores
 from podium.analysis.tournament.block_groups import Units, block_units
 from podium.orchestrator.results.records.metric_columns import score_column
 
 _COMPETITION = ["block", "loss", "protocol"]
-_ALPHA = 0.05  # level of the intervals
 _KEYS = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 
 _OVERALL = {
@@ -101,7 +100,7 @@ def gain_units(selection: pl.DataFrame) -> Units:
     """
     blocks = selection.select("block", "dataset", "backbone").unique("block").sort("block")
     return block_units(
-        blocks.drop("block").to_dicts(), blocks["block"].to_list(), fewest_units(_ALPHA)
+        blocks.drop("block").to_dicts(), blocks["block"].to_list(), fewest_units(1 - CONFIDENCE)
     )
 
 

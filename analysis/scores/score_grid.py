@@ -30,16 +30,6 @@ class ScoreGrid:
     rows: pl.DataFrame
     run_noun: str
 
-    @property
-    def has_backbones(self) -> bool:
-        """Whether blocks have a backbone."""
-        return bool(self.rows["backbone"].is_not_null().any())
-
-    @property
-    def has_dims(self) -> bool:
-        """Whether blocks have an embedding dimension."""
-        return bool(self.rows["dim"].is_not_null().any())
-
     def at_k(self, k: int) -> "ScoreGrid":
         """The rows of one K."""
         return ScoreGrid(rows=self.rows.filter(pl.col("k") == k), run_noun=self.run_noun)

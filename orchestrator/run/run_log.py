@@ -35,11 +35,15 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
     place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     is_remote = isinstance(paths.folder, RemotePath)
 
+    written = ""
+
     def write() -> None:
+        nonlocal written
         # The next time is soon enough, and what keeps the folder from being written is said.
         with contextlib.suppress(PodiumError), retrying_for(0):
-            if text := lines.text():
+            if (text := lines.text()) != written:
                 put(place, text.encode(errors="backslashreplace"))
+                written = text
 
     def keep_writing() -> None:
         while not ended.wait(_REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS):

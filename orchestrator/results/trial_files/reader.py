@@ -92,7 +92,6 @@ _RESUMED = (
     *("trial_id", "search", "stage", "index", "is_default", "train_on", "epochs_planned"),
     *("state", "objective", "epoch_selected", "backbone", "weights"),
 )
-_TRAINING_SECONDS = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
 
 
 class Reader:
@@ -232,15 +231,14 @@ class Reader:
     def decisions(self) -> pl.DataFrame:
         """What searches and schedulers may know of ended trials: no test results.
 
-        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, ``training_seconds`` (without
-        those spent on test classes), and ``scores`` of the roles train and val. Nothing of test
-        columns is decoded.
+        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, and ``scores`` of the roles
+        train and val. Nothing of test columns is decoded.
         """
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
         names = (*identity, *hyperparameters, *_DECISIVE)
         return self._stored().collect(
-            lambda rows: rows.sort(_ORDER).select(*names, _TRAINING_SECONDS, _decisive_scores())
+            lambda rows: rows.sort(_ORDER).select(*names, _decisive_scores())
         )
 
     def ended_trials(self) -> pl.DataFrame:

@@ -79,8 +79,8 @@ def test_columns_that_are_neither_backbone_nor_dimension_are_the_place(tmp_path)
     grid = file_grid(tmp_path, "set,epochs,loss,recall\nx,5,a,1\nx,5,b,2\n", by=("set", "epochs"))
 
     assert grid.rows["place"].unique().to_list() == ["x/5"]
-    assert not grid.has_backbones
-    assert not grid.has_dims
+    assert grid.rows["backbone"].is_null().all()
+    assert grid.rows["dim"].is_null().all()
 
 
 def test_dimensions_that_are_no_positive_numbers_are_names(tmp_path):
@@ -88,7 +88,7 @@ def test_dimensions_that_are_no_positive_numbers_are_names(tmp_path):
         text = "loss,dim,recall\n" + "".join(f"a,{value},1\nb,{value},2\n" for value in values)
         grid = file_grid(tmp_path, text, by=("dim",))
 
-        assert not grid.has_dims
+        assert grid.rows["dim"].is_null().all()
         assert set(grid.rows["place"]) == set(values)
 
 

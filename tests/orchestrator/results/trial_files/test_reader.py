@@ -98,7 +98,7 @@ def test_decisions_hold_what_searches_may_know_and_nothing_else(tmp_path):
         *(name for name, _ in IDENTITY_COLUMNS),
         *("hp.easy", "hp.margin", "hp.miner", "hp.proxies"),
         *("state", "cause", "rung", "objective"),
-        *("epochs_planned", "epochs_run", "epoch_selected", "training_seconds", "scores"),
+        *("epochs_planned", "epochs_run", "epoch_selected", "scores"),
     ]
 
 
