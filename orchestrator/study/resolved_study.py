@@ -71,7 +71,9 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"][1:]))
         raise _unreadable(f"{where}: {first['msg']}; got {first['input']!r:.60}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except KeyError as error:
+        raise _unreadable(f"the key {error.args[0]!r} is missing or unknown") from error
+    except (AttributeError, TypeError, ValueError) as error:
         raise _unreadable(repr(error)) from error
     return study
 
