@@ -37,8 +37,9 @@ if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 # How long an example takes says how busy the machine is.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+_QUIET = [HealthCheck.too_slow]
+settings.register_profile("few", deadline=None, suppress_health_check=_QUIET, max_examples=40)
+settings.load_profile("few")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -47,7 +47,7 @@ def typed_gaps(seed):
     return [[Fraction(int(gap)) for gap in column] for column in gaps.T], gaps
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(12), *soak(*range(12, 40))])
 def test_p_is_the_share_of_flips_that_reach_as_far(seed):
     columns, gaps = typed_gaps(seed)
     # Tenths are no floats: flips that tie in fractions must tie in spite of rounding.
@@ -56,7 +56,7 @@ def test_p_is_the_share_of_flips_that_reach_as_far(seed):
     assert sign_flip_test(gaps * 0.1)[0] == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", [*range(6), *soak(*range(6, 30))])
+@pytest.mark.parametrize("seed", [0, 1, *soak(*range(2, 30))])
 def test_an_interval_ends_where_p_crosses_the_level(seed):
     generator = np.random.default_rng(seed)
     gaps = generator.integers(-30, 60, size=(6, 3))
@@ -72,7 +72,7 @@ def test_an_interval_ends_where_p_crosses_the_level(seed):
 
 def test_p_and_interval_never_contradict_each_other():
     generator = np.random.default_rng(0)
-    for _ in range(3000):
+    for _ in range(800):
         units, pairs = generator.integers(6, 10), generator.integers(1, 7)
         scale = generator.choice([0.1, 1.0])
         gaps = generator.integers(-4, 8, size=(units, pairs)) * scale
@@ -118,7 +118,7 @@ def test_random_flips_are_near_all_flips_and_the_same_each_time():
 
 def test_power_is_that_of_the_test_itself():
     generator = np.random.default_rng(11)
-    rounds, found = 1500, 0
+    rounds, found = 500, 0
     for _ in range(rounds):
         scores = generator.normal(size=(8, 4)) * 1.25 / np.sqrt(2)
         scores[:, 0] += 2
@@ -127,5 +127,5 @@ def test_power_is_that_of_the_test_itself():
     told = sign_flip_power(
         2.0, num_units=8, num_losses=4, is_against_one=False, difference_std=1.25, alpha=0.05
     )
-    # Standard errors of 0.029 and 0.013.
+    # Standard errors of 0.029 and 0.022.
     assert told == pytest.approx(found / rounds, abs=0.1)

@@ -78,7 +78,7 @@ def test_a_search_that_has_not_ended_is_reported():
 
 @pytest.mark.parametrize(("splits", "is_reported"), [("same", True), ("fresh", False)])
 def test_repeats_of_one_split_are_reported(splits, is_reported):
-    study = statistics(replace(TRUTH, splits=splits))
+    study = statistics(replace(TRUTH, splits=splits, repeats=2, configs=3))
     assert ("speak of these splits" in sentences(study)) == is_reported
 
 

@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter
 
-import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,7 +76,6 @@ def test_counts_without_names_are_those_with_names(given_places):
     assert len(make_split(names, settings, fold, draw).val) == counts[fold]
 
 
-@hypothesis.settings(max_examples=40)
 @given(names_and_places(1), st.data())
 def test_a_test_class_on_either_side_is_refused_and_no_other_is(given_places, data):
     names, place = given_places

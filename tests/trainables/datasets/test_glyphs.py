@@ -16,9 +16,10 @@ from podium.trainables.datasets._glyph_render import _coefficients, _variation, 
 from podium.trainables.datasets.glyphs import Glyphs
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import DatasetSettings
+from tests.soak import soak
 
 SMALL = {"script": "greek", "classes": 20, "instances_per_class": 3}
-GEORGIAN = {"script": "georgian", "instances_per_class": 30}
+GEORGIAN = {"script": "georgian", "instances_per_class": 6}
 
 
 def glyphs(folder, **options):
@@ -41,7 +42,7 @@ def halves(dataset):
 
 @pytest.mark.parametrize(
     "options",
-    [SMALL, {"script": "georgian"}, {**SMALL, "classes": 21, "size": 40, "seed": 5}],
+    [{"script": "georgian"}, {**SMALL, "classes": 21, "size": 40, "seed": 5}],
 )
 def test_the_data_set_is_what_the_facts_say(tmp_path, options):
     dataset = Glyphs.load(options, tmp_path)
@@ -118,14 +119,14 @@ def test_a_variation_is_small_and_undoes_scale_shear_turn_and_shift(drawn):
 def test_instances_differ_and_another_seed_draws_others(tmp_path):
     first = images_by_class(Glyphs.load(GEORGIAN, tmp_path))
     every = np.concatenate(list(first.values()))
-    assert len(np.unique(every, axis=0)) == len(every) == 43 * 30
+    assert len(np.unique(every, axis=0)) == len(every) == 43 * 6
     other = images_by_class(Glyphs.load({**GEORGIAN, "seed": 1}, tmp_path))
     assert len(first) == len(other) == 43
     for name in first:
         assert not (first[name] == other[name]).all((1, 2)).any()
 
 
-@pytest.mark.parametrize("script", ALPHABETS)
+@pytest.mark.parametrize("script", ["operators", *soak(*{*ALPHABETS} - {"operators"})])
 def test_every_image_shows_ink_on_ground(script, tmp_path):
     dataset = Glyphs.load({"script": script, "instances_per_class": 2, "seed": 11}, tmp_path)
     assert dataset.pixels.images_NHW.max((1, 2)).min() > 127

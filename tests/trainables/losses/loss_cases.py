@@ -15,7 +15,7 @@ LOSSES = names("losses")
 DIM = 8
 NUM_VIEWS = 4
 TEXT_DIM = 5
-MAX_CORNERS = 16
+MAX_CORNERS = 4
 
 
 def prepared_loss(name, *, num_classes, dim=DIM, dtype=torch.float32, seed=1, **hyperparameters):
@@ -99,10 +99,10 @@ def own_ranges(name):
 
 
 def corners(name):
-    """Combinations of the ends of the joint space's ranges: all of them, if they are not many."""
+    """Combinations of the ends of the joint space's ranges: all of them, if they are few."""
     ranges = own_ranges(name)
     ends = list(itertools.product(*(tried.ends() for tried in ranges.values())))
-    stride = -(-len(ends) // MAX_CORNERS)
+    stride = -(-len(ends) // MAX_CORNERS) | 1  # odd, so that every range has both its ends
     some = [*ends[::stride], ends[-1]]
     return [{**facts_of(name).defaults, **dict(zip(ranges, point, strict=True))} for point in some]
 
