@@ -6,9 +6,8 @@ from pathlib import Path
 
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.trial_schema import trial_schema
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.study.study import Search
-from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_study import write_gathered, write_store
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 
 TRUTH = Truth(
@@ -56,8 +55,7 @@ def write_folds(folder: Path, truth: Truth = TRUTH, rows: Iterator[Row] | None =
     """
     write_store(folder, replace(truth, seeds=1), stages=("search",))
     schema = trial_schema(KS, {"margin": "float"})
-    for row in fold_rows(truth) if rows is None else rows:
-        assert commit_trial(StudyPaths(folder), schema, row)
+    write_gathered(StudyPaths(folder), schema, rows or fold_rows(truth))
     return folder
 
 

@@ -124,40 +124,41 @@ def write_store(
     truth: Truth,
     *,
     stages: tuple[str, ...] = ("search", "final", "baseline"),
-    blocks: tuple[str, ...] | None = None,
     renamed: Mapping[str, str] | None = None,
     is_over: bool = True,
+    change: Callable[[dict[str, object]], dict[str, object] | None] | None = None,
 ) -> Path:
     """A results folder of the study, through the store's own writer; returns the folder.
 
-    Each search suggested trial 1 a second time, which is a duplicate. What was written once is
-    copied from then on.
+    Each search suggested trial 1 a second time, which is a duplicate. What was written once
+    without a change is copied from then on.
 
     Args:
         folder: to write, which is not there.
         truth: what the study is made of.
         stages: only their trials are written.
-        blocks: only their trials are written; None means all.
         renamed: other names for losses, within the files only.
         is_over: whether rows are gathered, a file for each search; else each has its own.
+        change: what becomes of a row; None leaves it out.
     """
-    key = repr((truth, stages, blocks, renamed, is_over))
-    if key not in _written:
-        _write(folder, truth, stages, blocks, renamed or {}, is_over)
+    key = repr((truth, stages, renamed, is_over))
+    if change is None and key in _written:
+        for name, content in _written[key].items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        return folder
+    trials = [row for row in map(change or dict, rows(truth)) if row and row["stage"] in stages]
+    _write(folder, truth, trials, renamed or {}, is_over)
+    if change is None:
         files = [path for path in folder.rglob("*") if path.is_file()]
         _written[key] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-        return folder
-    for name, content in _written[key].items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
     return folder
 
 
 def _write(
     folder: Path,
     truth: Truth,
-    stages: tuple[str, ...],
-    blocks: tuple[str, ...] | None,
+    trials: list[dict[str, object]],
     renamed: Mapping[str, str],
     is_over: bool,
 ) -> None:
@@ -172,20 +173,16 @@ def _write(
     write_snapshot_files(
         paths, name="synthetic", study=study, provenance=provenance, schema=schema
     )
-    written = [
-        {**row, "loss": renamed.get(str(row["loss"]), row["loss"])}
-        for row in rows(truth)
-        if row["stage"] in stages and not (blocks and row["block"] not in blocks)
-    ]
+    written = [{**row, "loss": renamed.get(str(row["loss"]), row["loss"])} for row in trials]
     if is_over:
-        _write_gathered(paths, schema, written)
+        write_gathered(paths, schema, written)
     else:
         assert all(commit_trial(paths, schema, row) for row in written)
     asks = [ask for row in written if row["stage"] == "search" for ask in _asks(truth, row)]
     write_records(paths, sorted(asks, key=attrgetter("index")))
 
 
-def _write_gathered(
+def write_gathered(
     paths: StudyPaths, schema: pa.Schema, rows: Iterable[Mapping[str, object]]
 ) -> None:
     """The rows of trials, in one file a search: far less to write and to open than one a row."""
@@ -198,20 +195,6 @@ def _write_gathered(
         whole = with_flat_test_scores(pa.concat_tables(of_search).combine_chunks())
         data, checksum = encode_many(whole)
         put_if_absent(paths.gathered_trials(search, whole.num_rows, checksum), data)
-
-
-def write_finals(
-    folder: Path,
-    truth: Truth,
-    change: Callable[[dict[str, object]], dict[str, object] | None],
-) -> Path:
-    """The folder of a study whose finals are as ``change`` makes them; None leaves one out."""
-    paths = StudyPaths(write_store(folder, truth, stages=("search", "baseline")))
-    schema = read_store(paths).schema
-    for row in rows(truth):
-        if row["stage"] == "final" and (changed := change(row)):
-            assert commit_trial(paths, schema, changed)
-    return folder
 
 
 def change_snapshot(

@@ -12,8 +12,9 @@ from podium.analysis.page.html_page import render_page
 from podium.analysis.page.table_files import csv_files
 from podium.analysis.report.cross_validation import cross_validation
 from podium.analysis.report.report import study_report
+from podium.analysis.report.training import learning_curves
 from podium.analysis.study_results.study_results import read_results
-from tests.analysis.page_text import page_of, rows_of, section_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, default_rows, fold_rows, write_folds
 
 CELLS, EVERY_FOLD = "cross-validation-cells", "cross-validation-folds"
@@ -136,6 +137,12 @@ def test_blocks_and_seeds_are_told_apart_and_a_kept_default_is_there_once(severa
         assert row[4:6] == [f"{statistics.mean(test):.2f}", f"{statistics.stdev(test):.2f}"]
     assert len(rows_of(page, EVERY_FOLD)) == len(rows) * FOLDS
     assert "Seeds are averaged within a fold." in text_of(page)
+
+
+def test_folds_are_averaged_and_never_counted_as_blocks(several):
+    page = text_of(page_of(several, answer, learning_curves))
+    assert "proxy_anchor is first in all 2 settings" in page
+    assert "mean and range (band) of 2 seeds" in page
 
 
 def test_a_fold_that_failed_is_counted_as_missing(tmp_path):

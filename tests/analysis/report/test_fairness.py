@@ -8,14 +8,12 @@ from podium.analysis.report.pairwise_comparisons import pairwise_comparisons
 from podium.analysis.study_results.study_results import read_results
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
-from tests.analysis.synthetic_study import rows, write_store
+from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
@@ -38,12 +36,7 @@ DECLARED = {
 
 def changed_page(folder, change):
     """The page of a small study each of whose rows is changed."""
-    write_store(folder, SMALL, stages=())
-    for row in rows(SMALL):
-        assert commit_trial(
-            StudyPaths(folder), read_store(StudyPaths(folder)).schema, {**row, **change(row)}
-        )
-    return told_page(folder)
+    return told_page(write_store(folder, SMALL, change=lambda row: row | change(row)))
 
 
 def told_page(folder):

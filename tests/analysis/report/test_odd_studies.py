@@ -8,11 +8,8 @@ import pytest
 from podium.analysis.report.report import study_page
 from podium.analysis.report.tuning_gains import tuning_gains
 from podium.analysis.study_results.study_results import read_results
-from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, text_of
-from tests.analysis.synthetic_study import num_rows, rows, write_finals, write_store
+from tests.analysis.synthetic_study import num_rows, write_store
 from tests.analysis.synthetic_trials import KS, Truth
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
@@ -22,9 +19,11 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
     one_block = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2)
 
     def kept(row):
-        return row["is_winner"] and {**row, "is_default": row["loss"] == "contrastive"}
+        is_kept = row["is_winner"] or row["stage"] != "final"
+        is_default = row["is_default"] or (row["is_winner"] and row["loss"] == "contrastive")
+        return is_kept and {**row, "is_default": is_default}
 
-    folder = write_finals(tmp_path / "s", one_block, kept)
+    folder = write_store(tmp_path / "s", one_block, change=kept)
     text = text_of(page_of(read_results(folder), answer, tuning_gains))
 
     assert "beat the published default on validation for contrastive." in text
@@ -32,15 +31,10 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
 
 
 def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
-    folder = tmp_path / "s"
-    paths = StudyPaths(write_store(folder, SMALL, stages=()))
-    schema = read_store(paths).schema
     lost = {"state": "FAILED", "cause": "diverged", "objective": None, "epoch_selected": None}
     empty = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
-    for row in rows(SMALL):
-        row |= lost | {name: [] for name in empty} | {f"val_recall_at_{k}": None for k in KS}
-        assert commit_trial(StudyPaths(folder), schema, row)
-    text = text_of(study_page(folder))
+    lost |= {name: [] for name in empty} | {f"val_recall_at_{k}": None for k in KS}
+    text = text_of(study_page(write_store(tmp_path / "s", SMALL, change=lambda row: row | lost)))
 
     assert "There is no ranking" in text
     assert f"{num_rows(SMALL)} trials of {num_rows(SMALL)} failed" in text
@@ -82,7 +76,10 @@ def test_the_better_baseline_that_every_tuned_loss_beats_is_named(tmp_path, untr
 
 
 def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
-    folder = write_finals(tmp_path / "s", SMALL, lambda row: row["loss"] != "proxy_anchor" and row)
+    def known(row):
+        return (row["loss"] != "proxy_anchor" or row["stage"] != "final") and row
+
+    folder = write_store(tmp_path / "s", SMALL, change=known)
     text = text_of(page_of(read_results(folder), answer))
 
     assert "multi_similarity is first in all 2 settings" in text
@@ -91,9 +88,10 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
 
 def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
     def equal(row):
-        return {**row, "test_scores": [{**it, "hits": 50} for it in row["test_scores"]]}
+        scores = [{**it, "hits": 50} for it in row["test_scores"]]
+        return {**row, "test_scores": scores} if row["stage"] == "final" else row
 
-    folder = write_finals(tmp_path / "s", SMALL, equal)
+    folder = write_store(tmp_path / "s", SMALL, change=equal)
     text = text_of(study_page(folder))
 
     assert "share rank 1 of 3 over 2 settings, with an average rank of 2.00." in text
@@ -109,5 +107,5 @@ def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
         is_hole = row["loss"] == "contrastive" and "greek" in str(row["block"])
         return None if is_hole and row["is_winner"] else row
 
-    folder = write_finals(tmp_path / "s", SMALL, with_hole)
+    folder = write_store(tmp_path / "s", SMALL, change=with_hole)
     assert warning in text_of(page_of(read_results(folder), tuning_gains))

@@ -10,14 +10,12 @@ from podium.analysis.report.provenance import provenance
 from podium.analysis.report.report import study_page
 from podium.analysis.study_results.study_results import read_results
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, rows_of, text_of
-from tests.analysis.synthetic_study import num_rows, rows, write_finals, write_store
+from tests.analysis.synthetic_study import num_rows, write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.changed_folders import change_study
 
@@ -168,10 +166,12 @@ def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
 
 def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
     truth = replace(SMALL, search_trials=1)
-    defaults = write_finals(
-        tmp_path / "s", truth, lambda row: row["is_winner"] and {**row, "is_default": True}
-    )
-    html = study_page(defaults)
+
+    def kept(row):
+        is_kept = row["is_winner"] or row["stage"] != "final"
+        return is_kept and {**row, "is_default": row["is_default"] or row["is_winner"]}
+
+    html = study_page(write_store(tmp_path / "s", truth, change=kept))
 
     assert "Nothing but the published default was evaluated for contrastive" in text_of(html)
     assert "No other config beat" not in html
@@ -186,35 +186,3 @@ def test_a_study_that_has_only_searched_says_so(tmp_path):
     assert "There is no ranking" in seen
     assert "No final trial has been tested yet." in seen
     assert "No winner was retrained with validation classes." in seen
-
-
-def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    for row in rows(SMALL):
-        if row["stage"] != "search":
-            for fold in range(2):
-                commit_trial(
-                    StudyPaths(folder), read_store(StudyPaths(folder)).schema, in_fold(row, fold)
-                )
-    html = study_page(folder)
-
-    assert "proxy_anchor is first in all 2 settings" in text_of(html)
-    assert "mean and range (band) of 2 seeds" in text_of(html)
-    assert len(rows_of(html, "tuning-blocks")) == 2 * 3
-
-
-def in_fold(row, fold):
-    """The row as one of two folds of a final stage of its own protocol."""
-    nested = {
-        name: [{**part, "fold": fold} for part in row[name]]
-        for name in ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
-    }
-    return {
-        **row,
-        **nested,
-        "trial_id": f"{row['trial_id']}.{fold}",
-        "fold": fold,
-        "num_folds": 2,
-        "split_protocol": "kfold",
-        "protocol_hash": f"kfold-{row['dataset']}",
-    }

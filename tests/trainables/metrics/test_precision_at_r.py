@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.trainables.metrics import _faiss
@@ -89,7 +89,6 @@ def tied_rows(draw):
 
 
 @given(data=tied_rows())
-@settings(max_examples=300)
 def test_tied_rows_equal_the_oracle(data):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)
@@ -180,7 +179,6 @@ def test_a_gpu_finds_what_the_cpu_finds():
 
 
 @given(queries=tied_rows(), gallery=tied_rows())
-@settings(max_examples=150)
 def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)

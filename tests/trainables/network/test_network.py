@@ -84,6 +84,7 @@ def in_this_process(monkeypatch):
 
 
 @HAS_COMPILER
+@pytest.mark.soak  # of torch's own work; what is podium's, the next two see
 @pytest.mark.usefixtures("in_this_process")
 def test_a_compiled_network_embeds_as_the_plain_one():
     plain, compiled = (tiny_network(settings(compile=is_on)) for is_on in (False, True))
@@ -121,12 +122,12 @@ def test_every_shape_is_compiled_and_none_falls_back_in_silence():
     plain = tiny_network()
     for made in (network, plain):
         made.eval()
-    for num_images in range(1, 13):  # torch stops compiling after 8 unless it is told otherwise
+    for num_images in range(1, 11):  # torch stops compiling after 8 unless it is told otherwise
         with torch.no_grad():
             torch.testing.assert_close(
                 network(tiny_images(num_images)), plain(tiny_images(num_images))
             )
-    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] >= 12
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] >= 10
 
 
 def test_a_machine_without_a_compiler_is_reported_so(monkeypatch):

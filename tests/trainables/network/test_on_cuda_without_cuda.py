@@ -38,7 +38,7 @@ def test_a_loss_stays_where_its_batch_is_and_waits_for_nothing(gpu, expression):
     batch = Batch(*(value if value is None else gpu.tensor(value) for value in batch))
     leaf = batch.embeddings_BD.requires_grad_()
     unit = gpu.run(functional.normalize, leaf)
-    for epoch in (1, 2):
+    for epoch in (1, 2) if set(expression) & set(":>") else (1,):
         loss.start_epoch(epoch)
         output = gpu.run(loss, batch._replace(normalised_BD=unit))
         assert [part.device for part in output] == [CUDA, CUDA]
@@ -61,10 +61,6 @@ def test_a_network_has_a_deterministic_gradient_with_any_head(gpu, name):
     assert gpu.waits == []
 
 
-# Small ones, and such as leave odd maps on the way through a network.
-SIDES = {28, 112, 230}
-
-
 @pytest.mark.parametrize("name", backbones())
 def test_a_network_takes_image_sizes_that_a_plan_lets_through(gpu, name):
     loaded, facts = load("backbones", name), backbone_facts(name)
@@ -74,7 +70,7 @@ def test_a_network_takes_image_sizes_that_a_plan_lets_through(gpu, name):
         backbone = loaded().eval()
     gpu.module(backbone)
     legal = [side for side in range(1, 231) if facts.size_problem(name, side) is None]
-    for side in {legal[0], *SIDES.intersection(legal)}:
+    for side in {legal[0], legal[-1]}:
         images = gpu.tensor(torch.empty(1, 1, side, side, dtype=torch.uint8))
         with torch.no_grad():
             found = gpu.run(backbone, images)

@@ -11,6 +11,7 @@ from podium.trainables.population.population_fold import PopulationFold
 from podium.trainables.population.run_population import Population
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
+from tests.soak import soak
 from tests.trainables.tiny_trials import two_folds
 from tests.trainables.trial.test_frozen_features import frozen_trial
 
@@ -45,7 +46,7 @@ def test_members_go_through_all_folds_as_trials_alone_do(members):
         assert_equal(reports, members[member])
 
 
-@pytest.fixture(params=["at once", "in twos", "one by one"])
+@pytest.fixture(params=["in twos", *soak("at once", "one by one")])
 def at_once(request, members, monkeypatch):
     """How many members the processor's caches hold."""
     setups = [set_up(trial) for trial in members.values()]
