@@ -29,7 +29,6 @@ LOOKED_FOR_BY_NAME = {
     "analysis.typed_tables.text_tables",
     "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",
-    "orchestrator.results.trial_files.flat_test_scores",
     "orchestrator.run.run_log",
     "orchestrator.scheduling.systematic_failures",
     "orchestrator.scheduling.timeouts",

@@ -1,15 +1,12 @@
 """The searches of a results folder as a journal of Optuna, for optuna-dashboard and its like.
 
-The journal is derived: podium never reads results from it. It is appended to, so that a dashboard
-which has it open sees trials as they are committed. Trials are in the order of their commits, so
-their numbers in the journal are not their numbers in the search, which are attributes.
+The journal is derived: podium never reads results from it. Trials are in the order of their
+commits, so their numbers in the journal are not their numbers in the search, which are attributes.
 
 Only the flat columns and the validation scores of the search stage are read: no test score can get
 into a journal.
 """
 
-import json
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,9 +15,9 @@ from typing import Any
 import optuna
 import polars as pl
 from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import metric_label
 from podium.orchestrator.results.storage.local_files import store_errors
 from podium.orchestrator.results.storage.locations import Place
@@ -32,7 +29,6 @@ from podium.orchestrator.study.configs import space_of, unsearched_values
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Search, Study
 from podium.search_spaces.parameters import Choice, Int, Real
-from podium.trainables.file_caches.file_locks import file_lock
 
 _PREFIX = "hp."
 
@@ -43,49 +39,13 @@ _ATTRIBUTES = (
 )
 
 
-def append_searches(folder: Place, journal: Path) -> int:
-    """Append every search and every ended search trial that the journal lacks: number of these.
+class _Collected(BaseJournalBackend):
+    """Operations in memory: Optuna's own backend syncs the disk with every one."""
 
-    The journal may hold other studies. A line that a killed export left incomplete at its end is
-    cut off.
+    def __init__(self) -> None:
+        self.logs: list[dict[str, Any]] = []
 
-    Args:
-        folder: the results folder.
-        journal: file of the journal, made if it is missing; its folder must exist.
-
-    Raises:
-        PodiumError: ``folder`` is not a results folder, or there is none for the journal.
-        CorruptFileError: the file is no journal.
-        StoreError: it cannot be read or written.
-    """
-    reader = Reader(folder)
-    study = study_from_resolved(reader.study())
-    if not journal.parent.is_dir():
-        raise PodiumError(f"--output needs a folder that exists; got {journal.parent}")
-    own_lock = file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}")
-    with own_lock, store_errors("write", journal):
-        backend = _BufferedFile(journal)
-        num_new = _append(JournalStorage(backend), reader, study)
-        backend.write()
-    return num_new
-
-
-class _BufferedFile(JournalFileBackend):
-    """A file of which an export writes what it appends once, in one piece: it is synced once."""
-
-    def __init__(self, journal: Path) -> None:
-        super().__init__(str(journal))
-        data = journal.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        try:
-            self.logs = [dict(json.loads(line)) for line in whole.splitlines()]
-        except (ValueError, TypeError) as error:
-            raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
-        if (data and not whole) or not all("op_code" in log for log in self.logs):
-            raise CorruptFileError(f"{journal} is not a journal of Optuna: a line is no operation")
-        self._journal, self._num_written, self._num_whole = journal, len(self.logs), len(whole)
-
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
         """Part of the interface of Optuna's backends."""
         yield from self.logs[log_number_from:]
 
@@ -93,36 +53,41 @@ class _BufferedFile(JournalFileBackend):
         """Part of the interface of Optuna's backends."""
         self.logs += logs
 
-    def write(self) -> None:
-        """Write what was appended, in place of what follows the last complete line."""
-        if new := self.logs[self._num_written :]:
-            os.truncate(self._journal, self._num_whole)
-            super().append_logs(new)
 
+def write_searches(folder: Place, journal: Path) -> int:
+    """Write every search and every ended search trial as a new journal: number of trials.
 
-def _append(storage: JournalStorage, reader: Reader, study: Study) -> int:
-    rows, planned, num_new = _rows(reader, study.ks[0]), searches(study), 0
-    names = {found.study_name for found in storage.get_all_studies()}
-    metric = metric_label(reader.objective, study.ks[0])
-    for search in planned:
-        made = _study_of(storage, names, study, search, metric)
-        known = [trial.user_attrs.get("trial_id") for trial in made.get_trials(deepcopy=False)]
-        space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
-        new = rows.filter(pl.col("search") == search.id, ~pl.col("trial_id").is_in(known))
-        made.add_trials(_trial(row, space.parameters) for row in new.iter_rows(named=True))
-        num_new += new.height
+    Args:
+        folder: the results folder.
+        journal: file of the journal, which is not there; its folder must exist.
+
+    Raises:
+        PodiumError: ``folder`` is not a results folder, or the journal cannot be a new file.
+        CorruptFileError: the results are damaged.
+        StoreError: they cannot be read, or the journal not be written.
+    """
+    reader = Reader(folder)
+    study = study_from_resolved(reader.study())
+    if journal.exists() or not journal.parent.is_dir():
+        raise PodiumError(f"--output needs a new file in a folder that exists; got {journal}")
+    rows, planned = _rows(reader, study.ks[0]), searches(study)
     for search_id in set(rows["search"]) - {search.id for search in planned}:
         raise PodiumError(f"study.json has no search {search_id}, but there are trials")
-    return num_new
+    collected, metric = _Collected(), metric_label(reader.objective, study.ks[0])
+    storage = JournalStorage(collected)
+    for search in planned:
+        space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
+        of_search = rows.filter(pl.col("search") == search.id).iter_rows(named=True)
+        made = _study_of(storage, study, search, metric)
+        made.add_trials(_trial(row, space.parameters) for row in of_search)
+    with store_errors("write", journal):
+        JournalFileBackend(str(journal)).append_logs(collected.logs)
+    return rows.height
 
 
-def _study_of(
-    storage: JournalStorage, names: set[str], study: Study, search: Search, metric: str
-) -> optuna.Study:
-    """The study of a search in the journal, made if it is not among ``names``."""
+def _study_of(storage: JournalStorage, study: Study, search: Search, metric: str) -> optuna.Study:
+    """A new study of Optuna for a search."""
     name = f"{study.name}/{search.id}"
-    if name in names:
-        return optuna.load_study(study_name=name, storage=storage)
     made = optuna.create_study(storage=storage, study_name=name, direction="maximize")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

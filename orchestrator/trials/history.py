@@ -115,6 +115,16 @@ class TrialHistory:
         scores = [report.validation(metric, k) for report in validated]
         return sum(scores) / len(scores) if scores else None
 
+    def mean_test_score(self, metric: str, k: int | None) -> float | None:
+        """Mean over the folds that have this test score; None without any."""
+        scores = [
+            score.value
+            for report in self.tests
+            for score in report.scores
+            if score.metric == metric and score.k == k
+        ]
+        return sum(scores) / len(scores) if scores else None
+
     def running_objectives(self) -> tuple[tuple[int, float], ...]:
         """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
         return running_best(self._validated())

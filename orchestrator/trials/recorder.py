@@ -7,7 +7,11 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from podium.orchestrator.results.records.journal_records import Attempt
-from podium.orchestrator.results.records.metric_columns import known_columns, score_column
+from podium.orchestrator.results.records.metric_columns import (
+    known_columns,
+    known_test_columns,
+    score_column,
+)
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files.commit_trials import (
@@ -80,7 +84,7 @@ class TrialRecorder:
             "selection_rule": selection_rule(spec.settings.protocol),
             "test_readings": _test_readings(spec.settings.protocol, history),
             "objective": history.objective(),
-            **self._metric_columns(history),
+            **self._metric_columns(spec, history),
             "scores": [row for report in epochs for row in _score_rows(report)],
             "class_hits": [
                 row
@@ -99,13 +103,20 @@ class TrialRecorder:
             "test_retrievals": _retrieval_rows(tests) if _keeps_retrievals(spec) else [],
         }
 
-    def _metric_columns(self, history: TrialHistory) -> dict[str, object]:
+    def _metric_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, float | None]:
+        """Flat columns; those of test classes are null in searches, which must not see them."""
         metrics, ks = known_columns(self._schema.names)
-        return {
+        of_validation = {
             score_column(metric, k): history.mean_score(metric, k)
             for metric in metrics
             for k in ks
         }
+        is_search = spec.stage == "search"
+        of_test = {
+            name: None if is_search else history.mean_test_score(metric, k)
+            for name, (metric, k) in known_test_columns(self._schema.names).items()
+        }
+        return of_validation | of_test
 
 
 def hyperparameter_columns(

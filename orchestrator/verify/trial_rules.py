@@ -14,12 +14,15 @@ from pydantic_core import from_json
 
 from podium.orchestrator.results.records.journal import SearchJournal
 from podium.orchestrator.results.records.journal_records import Ask
-from podium.orchestrator.results.records.metric_columns import known_columns, score_column
+from podium.orchestrator.results.records.metric_columns import (
+    known_columns,
+    known_test_columns,
+    score_column,
+)
 from podium.orchestrator.results.records.runs import Run
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from podium.orchestrator.results.trial_files.flat_test_scores import flat_test_scores
 from podium.orchestrator.results.trial_files.stored_rows import StoredRows
 from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
 from podium.orchestrator.run.snapshot_study import changed_data
@@ -123,7 +126,7 @@ def _long(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
     """Rows with what follows from their details, as ``expected_NAME`` of columns, and folds."""
     metrics, ks = known_columns(rows.columns)
-    is_valid, details = (c.role == "val") & c.value.is_finite(), pl.struct("fold", "epoch")
+    is_valid = (c.role == "val") & c.value.is_finite()
     is_objective = is_valid & (c.metric == metrics[0]) & (c.k == ks[0])
     best = c.epoch.filter(is_objective).first().over("trial_id", "fold")
     scores = _long(rows, "scores").sort("value", "epoch", descending=[True, False])
@@ -131,43 +134,41 @@ def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
         scores.with_columns(is_best=is_valid & (c.epoch == best))
         .group_by("trial_id")
         .agg(
-            seen=details.n_unique(),
-            expected_epochs_run=details.filter(c.epoch > 0).n_unique(),
             num_best=c.fold.filter("is_best").n_unique(),
             best_epoch=c.epoch.filter("is_best").first(),
             **{
-                f"expected_{score_column(metric, k)}": c.value.filter(
-                    "is_best", c.metric == metric, c.k == k
-                ).mean()
+                f"expected_{score_column(metric, k)}": _mean_score(metric, k, "is_best")
                 for metric in metrics
                 for k in ks
             },
         )
     )
-    num_tested, is_copy = c.tested.list.len(), c.same_as.is_not_null()
-    readings = num_tested + pl.when(c.split_protocol == "test_tuned").then(c.seen).fill_null(0)
-    readings = pl.when(is_copy).then(0).otherwise(readings)
-    # A test in quarantine whose embeddings collapsed was a reading without scores.
-    may_lack = _IS_SEARCH & ~is_copy & c.tests_searches
-    most = readings + pl.when(may_lack).then(c.folds.list.len()).otherwise(0)
+    by_test = _long(rows.filter(~_IS_SEARCH), "test_scores").group_by("trial_id")
+    of_tests = by_test.agg(
+        **{
+            f"expected_{name}": _mean_score(metric, k)
+            for name, (metric, k) in known_test_columns(rows.columns).items()
+        }
+    )
     all_folds = pl.int_ranges(c.num_folds, dtype=pl.Int32)
     return (
         rows.join(by_trial, on="trial_id", how="left", maintain_order="left")
+        .join(of_tests, on="trial_id", how="left", maintain_order="left")
         .with_columns(
             tests_searches=pl.lit(tests_searches),
             folds=pl.when(c.fold.is_null()).then(all_folds).otherwise(pl.concat_list("fold")),
             tested=c.test_scores.list.eval(pl.element().struct["fold"]).list.unique().list.sort(),
-        )
-        .with_columns(
-            pl.col("expected_epochs_run").fill_null(0),
             expected_objective=f"expected_{score_column(metrics[0], ks[0])}",
             expected_epoch_selected=pl.when(c.num_best == 1)
             .then("best_epoch")
             .otherwise("epoch_selected"),
-            expected_test_readings=c.test_readings.clip(readings, most),
-            **{f"expected_{name}": it for name, it in flat_test_scores(rows.columns).items()},
         )
     )
+
+
+def _mean_score(metric: str, k: int | None, *among: str) -> pl.Expr:
+    is_wanted = (c.metric == metric) & c.k.eq_missing(pl.lit(k, pl.Int32))
+    return c.value.filter(*among, is_wanted).mean()
 
 
 def _column_rules(rows: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:

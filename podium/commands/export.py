@@ -23,7 +23,7 @@ _Folder = Annotated[Path, typer.Option("--output", metavar="FOLDER", help="The f
 def optuna(
     *,
     study: OfStudy,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The journal to append to.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The journal to write.")],
     trust_code: Annotated[
         bool,
         typer.Option(
@@ -33,14 +33,12 @@ def optuna(
         ),
     ] = False,
 ) -> None:
-    """Append searches and their trials to a journal of Optuna, for optuna-dashboard.
-
-    Each call adds new trials to the journal, which may be open elsewhere meanwhile.
+    """Write searches and their trials as a new journal of Optuna, for optuna-dashboard.
 
     Example: podium export optuna STUDY --output journal.log
     """
     from podium.orchestrator.results.records.store_paths import StudyPaths
-    from podium.orchestrator.results_tools.optuna_journal import append_searches
+    from podium.orchestrator.results_tools.optuna_journal import write_searches
     from podium.orchestrator.run.study_code import keep_recorded_files
     from podium.trainables.importable_code import importing_nothing
 
@@ -52,8 +50,8 @@ def optuna(
     if trust_code:
         keep_recorded_files(StudyPaths(folder))
     with nullcontext() if trust_code else importing_nothing(folder):
-        num_new = append_searches(folder, output)
-    say(f"{output}: {num_new} new trials")
+        num_trials = write_searches(folder, output)
+    say(f"{output}: {num_trials} trials")
     say(f"Next: optuna-dashboard {output}")
 
 

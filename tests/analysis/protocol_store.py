@@ -6,7 +6,6 @@ from podium.orchestrator.results.records.journal_records import Ask, Attempt
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.study import (
     FinalSettings,
@@ -24,7 +23,7 @@ from podium.trainables.settings.trial_settings import (
 from tests.analysis.protocol_truth import STARTED_AT, K
 from tests.analysis.synthetic_protocols import study_frames
 from tests.orchestrator.journals import write_records
-from tests.orchestrator.results.store_rows import PROVENANCE
+from tests.orchestrator.results.store_rows import PROVENANCE, commit_flat
 
 EPOCHS = 2
 
@@ -74,7 +73,7 @@ def write_protocol_store(folder, truth, seed=0):
     records = []
     for trial in frames.trials.to_dicts():
         parts = {name: found.get(trial["trial_id"], []) for name, found in nested.items()}
-        assert commit_trial(paths, schema, _row(schema, trial, parts))
+        assert commit_flat(paths, schema, _row(schema, trial, parts))
         if trial["stage"] == "search":
             source = "default" if trial["is_default"] else "sampler"
             ask = {name: trial[name] for name in ("search", "index", "trial_id", "config_hash")}

@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from podium.orchestrator.results.records.journal_records import Ask
-from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     read_provenance,
@@ -19,15 +18,14 @@ from podium.orchestrator.results.records.study_snapshot import (
 )
 from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.files import put_if_absent
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial, to_table
-from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from podium.orchestrator.results.trial_files.commit_trials import to_table
 from podium.orchestrator.results.trial_files.parquet_file import encode_many
 from podium.orchestrator.study.fairness import fairness
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.study import Search
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 from tests.orchestrator.journals import write_records
-from tests.orchestrator.results.store_rows import PROVENANCE, VERSIONS
+from tests.orchestrator.results.store_rows import PROVENANCE, VERSIONS, commit_flat, with_flat
 
 
 def rows(truth: Truth) -> Iterator[dict[str, object]]:
@@ -177,7 +175,7 @@ def _write(
     if is_over:
         write_gathered(paths, schema, written)
     else:
-        assert all(commit_trial(paths, schema, row) for row in written)
+        assert all(commit_flat(paths, schema, row) for row in written)
     asks = [ask for row in written if row["stage"] == "search" for ask in _asks(truth, row)]
     write_records(paths, sorted(asks, key=attrgetter("index")))
 
@@ -187,12 +185,11 @@ def write_gathered(
 ) -> None:
     """The rows of trials, in one file a search: far less to write and to open than one a row."""
     tables: dict[str, list[pa.Table]] = {}
-    flat = dict.fromkeys(known_test_columns(schema.names))
     for row in rows:
-        table = to_table(schema, {**row, **flat})
+        table = to_table(schema, with_flat(row, schema))
         tables.setdefault(str(row["search"]), []).append(table)
     for search, of_search in tables.items():
-        whole = with_flat_test_scores(pa.concat_tables(of_search).combine_chunks())
+        whole = pa.concat_tables(of_search).combine_chunks()
         data, checksum = encode_many(whole)
         put_if_absent(paths.gathered_trials(search, whole.num_rows, checksum), data)
 

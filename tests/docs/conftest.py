@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from podium.orchestrator.results_tools.optuna_journal import append_searches
+from podium.orchestrator.results_tools.optuna_journal import write_searches
 from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 from podium.trainables.trial.run_trial import run_trial
 from tests.docs.code_blocks import ROOT, TEXTS, blocks
@@ -23,7 +23,7 @@ def prepared(tmp_path_factory):
     storage = folder / "podium-results"
     run_here(replace(STUDY, name="quickstart"), storage)
     run_here(replace(STUDY, name="letters"), storage)
-    append_searches(storage / "letters", folder / "journal.log")
+    write_searches(storage / "letters", folder / "journal.log")
     shutil.copytree(ROOT / "studies", folder / "studies")
     for name in ("a.png", "b.png", "rooms/a/1.png", "rooms/a/2.png"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

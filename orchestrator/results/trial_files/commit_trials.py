@@ -8,12 +8,10 @@ import pyarrow as pa
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.storage.files import list_files, put_if_absent, remove
 from podium.orchestrator.results.storage.local_copies import keep_copy
-from podium.orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from podium.orchestrator.results.trial_files.integrity import open_rows
 from podium.orchestrator.results.trial_files.inventory import take_inventory, trials_in
 from podium.orchestrator.results.trial_files.parquet_file import encode
@@ -27,8 +25,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     Args:
         paths: paths of the results folder.
         schema: schema of every trial file of the study, from `trial_schema`.
-        row: a value for every column, None for null; nested columns are lists of dicts. Flat test
-            columns may be missing: they are derived from ``test_scores`` in any case.
+        row: a value for every column, None for null; nested columns are lists of dicts.
 
     Returns:
         Whether the row was written; if the trial was committed before, that row stays.
@@ -38,11 +35,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         StoreError: the store cannot be written, or not be read after the row was: a later commit
             of the trial finds out whether its row is there.
     """
-    flat = dict.fromkeys(known_test_columns(schema.names))
-    table = to_table(schema, {**row, **flat})
-    if row["stage"] != "search":  # there they are null; to derive that takes a third of a commit
-        table = with_flat_test_scores(table)
-    data = encode(table)
+    data = encode(to_table(schema, row))
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
     if not put_if_absent(path, data):

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
 from podium.orchestrator.results.records.trial_schema import trial_schema
@@ -88,6 +90,16 @@ def row(index: int, schema: pa.Schema = SCHEMA, /, **values: object) -> dict[str
     return {**dict.fromkeys(schema.names), **known, **values}
 
 
+def with_flat(values: Mapping[str, Any], schema: pa.Schema) -> dict[str, object]:
+    """The row with flat test columns, as its recorder would make them of its test scores."""
+    scores = [] if values["stage"] == "search" else values["test_scores"]
+    flat: dict[str, object] = {}
+    for name, key in known_test_columns(schema.names).items():
+        found = [it["value"] for it in scores if (it["metric"], it["k"]) == key]
+        flat[name] = sum(found) / len(found) if found else None
+    return {**values, **flat}
+
+
 def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> StudyPaths:
     """A results folder without trials."""
     paths = StudyPaths(folder / name)
@@ -117,12 +129,17 @@ def rewrite_gathered(path: Path, table: pa.Table, count: int | None = None) -> P
     return path.with_name(name)
 
 
+def commit_flat(paths: StudyPaths, schema: pa.Schema, values: Mapping[str, Any]) -> bool:
+    """Commit a row of which flat test columns are missing."""
+    return commit_trial(paths, schema, with_flat(values, schema))
+
+
 def commit(
     paths: StudyPaths, *rows: Mapping[str, object], schema: pa.Schema = SCHEMA
 ) -> StudyPaths:
     """Commit rows, as another process does: this one has no copies of remote ones."""
     for values in rows:
-        assert commit_trial(paths, schema, values)
+        assert commit_flat(paths, schema, values)
         forget([paths.trial(str(values["search"]), str(values["trial_id"]))])
     return paths
 

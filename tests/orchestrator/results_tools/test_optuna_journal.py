@@ -9,14 +9,14 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import PodiumError
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.optuna_journal import append_searches
+from podium.orchestrator.results_tools.optuna_journal import write_searches
 from podium.orchestrator.search_samplers.optuna_study import distribution_of
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import StudyLoss
 from tests.orchestrator.results.store_rows import change_json
-from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
+from tests.orchestrator.small_study import STUDY, run_here
 
 STATES = {"COMPLETE": "COMPLETE", "PRUNED": "PRUNED", "FAILED": "FAIL"}
 
@@ -32,7 +32,7 @@ def storage(tmp_path_factory):
 def exported(storage):
     """The journal of that study, which nothing may change."""
     journal = storage / "journal.log"
-    return journal, append_searches(storage / "small", journal)
+    return journal, write_searches(storage / "small", journal)
 
 
 @pytest.fixture
@@ -62,11 +62,11 @@ def all_trials(journal):
 
 
 def test_every_search_is_a_study_and_every_trial_is_in_it(storage, exported):
-    journal, num_new = exported
+    journal, num_trials = exported
     rows = search_rows(storage / "small")
     studies = studies_in(journal)
     assert set(studies) == {f"small/{search}" for search in rows["search"].unique()}
-    assert (len(studies), num_new) == (4, len(rows))
+    assert (len(studies), num_trials) == (4, len(rows))
     assert rows["state"].n_unique() > 1, "the study should prune some"
     scores = Reader(storage / "small").scores().filter(stage="search", role="val", metric="recall")
     curves = (
@@ -110,7 +110,7 @@ def assert_equal(trial, row):
 def test_no_test_score_is_in_the_journal(tmp_path, journal):
     run_here(replace(STUDY, quarantine="record"), tmp_path)
     folder = tmp_path / "small"
-    append_searches(folder, journal)
+    write_searches(folder, journal)
     tests = set(Reader(folder).test_scores().collect()["value"])
     kept = set(Reader(folder).scores().collect()["value"])
     assert tests - kept, "the study should have test scores of their own"
@@ -129,34 +129,10 @@ def numbers_in(value):
     return set().union(*map(numbers_in, value))
 
 
-def test_a_second_call_appends_only_what_is_new(tmp_path, journal):
-    run_here(STUDY, tmp_path, InterruptedAfter(40))
-    num_first = append_searches(tmp_path / "small", journal)
-    assert 0 < num_first < 24
-    before = journal.read_bytes()
-    assert append_searches(tmp_path / "small", journal) == 0
-    assert journal.read_bytes() == before
-    opened = opened_as_a_dashboard(journal)
-    count = sum(found.n_trials for found in optuna.get_all_study_summaries(opened))
-    assert count == num_first
-    run_here(STUDY, tmp_path)
-    num_second = append_searches(tmp_path / "small", journal)
-    assert journal.read_bytes().startswith(before)
-    count = sum(found.n_trials for found in optuna.get_all_study_summaries(opened))
-    assert count == num_first + num_second
-    whole = tmp_path / "whole.log"
-    append_searches(tmp_path / "small", whole)
-    assert [facts(t) for t in all_trials(journal)] == [facts(t) for t in all_trials(whole)]
-
-
-def facts(trial):
-    return (trial.number, trial.state, trial.values, trial.params, trial.user_attrs)
-
-
 def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path, journal):
     study = replace(STUDY, losses=(StudyLoss("contrastive", values={"margin": -0.5}),))
     run_here(study, tmp_path)
-    append_searches(tmp_path / "small", journal)
+    write_searches(tmp_path / "small", journal)
     for found in studies_in(journal).values():
         default, *others = sorted(found.trials, key=lambda trial: trial.user_attrs["index"])
         assert default.user_attrs["not_in_space"]["margin"] == -0.5
@@ -165,33 +141,17 @@ def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path, journal):
         assert all("margin" in trial.params for trial in others)
 
 
-def test_a_torn_end_is_cut_off(storage, journal):
-    num_trials = append_searches(storage / "small", journal)
-    journal.write_bytes(journal.read_bytes()[:-30])
-    assert append_searches(storage / "small", journal) == 1
-    assert len(all_trials(journal)) == num_trials
-
-
-@pytest.mark.parametrize("content", [b"not JSON\n", b"[1, 2]\n", b"no end of a line"])
-def test_another_file_is_refused_and_left_alone(storage, journal, content):
-    journal.write_bytes(content)
-    with pytest.raises(CorruptFileError, match="not a journal of Optuna"):
-        append_searches(storage / "small", journal)
-    assert journal.read_bytes() == content
-
-
-def test_a_study_of_somebody_else_stays(storage, journal):
-    theirs = optuna.create_study(storage=opened_as_a_dashboard(journal), study_name="theirs")
-    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
-    num_new = append_searches(storage / "small", journal)
-    assert len(studies_in(journal)["theirs"].trials) == 2
-    assert len(all_trials(journal)) == num_new + 2
+def test_a_file_that_is_there_is_refused_and_left_alone(storage, journal):
+    journal.write_text("theirs")
+    with pytest.raises(PodiumError, match="needs a new file"):
+        write_searches(storage / "small", journal)
+    assert journal.read_text() == "theirs"
 
 
 def test_trials_of_a_search_that_study_yaml_does_not_plan_are_refused(tmp_path):
     run_here(STUDY, tmp_path)
     change_json(tmp_path / "small" / "study.json", embedding_dims=[8, 32])
     with pytest.raises(PodiumError, match=r"study.json has no search glyphs-greek.conv_small.16"):
-        append_searches(tmp_path / "small", tmp_path / "journal.log")
-    with pytest.raises(PodiumError, match="needs a folder that exists"):
-        append_searches(tmp_path / "small", tmp_path / "none" / "journal.log")
+        write_searches(tmp_path / "small", tmp_path / "journal.log")
+    with pytest.raises(PodiumError, match="in a folder that exists"):
+        write_searches(tmp_path / "small", tmp_path / "none" / "journal.log")

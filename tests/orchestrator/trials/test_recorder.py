@@ -1,13 +1,15 @@
 """Hyperparameters, and images of retrievals, as columns of a row."""
 
 import pyarrow as pa
+import pytest
 from torch import nn
 
 from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.trial_files.commit_trials import to_table
 from podium.orchestrator.study.configs import hyperparameter_types
+from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.recorder import _retrieval_rows, hyperparameter_columns
-from podium.trainables.trial_reports import Neighbour, Retrieval, TestReport
+from podium.trainables.trial_reports import Neighbour, Retrieval, Score, TestReport
 from tests.orchestrator.results.store_rows import SCHEMA, row
 from tests.orchestrator.study_files import load
 
@@ -54,3 +56,16 @@ def test_images_of_retrievals_fit_their_column():
     ((found,),) = table["test_retrievals"].to_pylist()
     near = {"class_name": "b", "is_correct": None, "similarity": 0.5, "png": b"near"}
     assert found == {"fold": 2, "class_name": "a", "png": b"query", "neighbours": [near]}
+
+
+def test_test_scores_are_means_over_the_folds_that_have_them():
+    history = TrialHistory(primary_k=1)
+    for fold, (recall, nmi) in enumerate(((0.6, 0.5), (0.7, 0.25), (0.2, None))):
+        scores = [Score(role="test", metric="recall", k=1, value=recall)]
+        if nmi is not None:
+            scores.append(Score(role="test", metric="nmi", value=nmi))
+        own = {"class_hits": (), "retrievals": (), "seconds": 0.0}
+        history.add(TestReport(fold=fold, epoch=1, scores=tuple(scores), **own))
+    assert history.mean_test_score("recall", 1) == pytest.approx(0.5)
+    assert history.mean_test_score("nmi", None) == 0.375
+    assert history.mean_test_score("recall", 2) is None

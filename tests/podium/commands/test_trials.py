@@ -12,12 +12,12 @@ import pytest
 from podium.orchestrator.results.records.metric_columns import flat_test_column
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.trial_schema import trial_schema
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import rows as trial_rows
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import KS
+from tests.orchestrator.results.store_rows import commit_flat
 from tests.podium.calling import output_of
 
 
@@ -45,7 +45,7 @@ def short_store(tmp_path_factory):
     folder = write_store(tmp_path_factory.mktemp("store") / "short", TRUTH, stages=())
     schema = trial_schema(KS, {"margin": "float"})
     for row in short_rows():
-        assert commit_trial(StudyPaths(folder), schema, row)
+        assert commit_flat(StudyPaths(folder), schema, row)
     return str(folder)
 
 
