@@ -3,7 +3,7 @@
 python -m tests.orchestrator.drive_attacked_study STORAGE KIND ADDRESS STRIKES
 
 Ends as `podium run` does: 0 done, 3 if the same command is to go on, others with a message. The
-last line of a finished run says what its Optuna studies held.
+last line of a finished run says how many trials failed.
 """
 
 import json
@@ -26,11 +26,7 @@ from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
 from podium.trainables.trial_reports import EpochReport, TestReport
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare
-from tests.orchestrator.study_assertions import (
-    attacked_study,
-    is_of_populations,
-    optuna_digests,
-)
+from tests.orchestrator.study_assertions import attacked_study, is_of_populations
 
 # A head that is gone is taken for gone after a few seconds rather than a minute.
 _PATIENCE = 4
@@ -93,13 +89,11 @@ def main() -> int:
     trial: TrialFunction = train if is_of_populations(study) else simulated_trial
     paths = StudyPaths(Path(storage) / study.name)
     listen(Path(strikes), paths.folder)
-    directors: list[StudyScheduler] = []
 
     with StopSignals() as signals:
 
         @contextmanager
         def watch(scheduler: StudyScheduler) -> Iterator[None]:
-            directors.append(scheduler)
             with signals.stopping(scheduler.stop):
                 yield
 
@@ -117,8 +111,7 @@ def main() -> int:
         )
     if end.interrupted:
         raise Stopped
-    digests = optuna_digests(directors[0]._queues.runs) if directors else {}
-    print(json.dumps({"failed": end.progress.failed, "optuna": digests}), flush=True)
+    print(json.dumps({"failed": end.progress.failed}), flush=True)
     return 0
 
 

@@ -60,12 +60,12 @@ class Hit:
     """What an attack met.
 
     Attributes:
-        attacks: struck in one moment.
+        attack: what was done.
         moment: who was inside the phase when it was struck, and just before what; None if the
             phase did not come again, and nothing was done.
     """
 
-    attacks: tuple[Attack, ...]
+    attack: Attack
     moment: str | None
 
 
@@ -104,15 +104,12 @@ class Siege:
             self._driver.wait()
         self.cluster.__exit__()
 
-    def attack(self, *attacks: Attack) -> Hit:
-        """Strike as soon as the phase comes, and mend what a person would mend.
-
-        Several are struck in the same moment; they share their phase.
-        """
-        number, phase = len(self.hits), attacks[0].phase
-        hit = Hit(attacks=attacks, moment=None)
+    def attack(self, attack: Attack) -> Hit:
+        """Strike as soon as the phase comes, and mend what a person would mend."""
+        number, phase = len(self.hits), attack.phase
+        hit = Hit(attack=attack, moment=None)
         self.hits.append(hit)
-        if phase != "gathering" and attacks[0].target in ("worker", "raylet"):
+        if phase != "gathering" and attack.target in ("worker", "raylet"):
             self._wait_for(lambda: self._busy() or None, _CLAIM_SECONDS)
         skip = self._random.randrange(_MOMENTS[phase])
         arm(self._strikes, Armed(number=number, phase=phase, skip=skip))
@@ -122,26 +119,23 @@ class Siege:
             return hit
         holder, moment = found
         who = "driver" if holder == self._pid else "worker"
-        hit = self.hits[-1] = Hit(attacks=attacks, moment=f"{who} before {moment}")
+        hit = self.hits[-1] = Hit(attack=attack, moment=f"{who} before {moment}")
         if phase != "gathering" and any(self.storage.glob("*/trials/*/*.parquet")):
             self.committed.append(self._tables())
         time.sleep(self._random.uniform(0, 0.05))
-        mends = [self._strike(attack, holder) for attack in attacks]
+        mend = self._strike(attack, holder)
         assert release(self._strikes, number), f"{hit} fell too late"
-        for mend in mends:
-            mend()
+        mend()
         return hit
 
-    def finish(self) -> dict[str, str]:
-        """Wait for the end of the study; what its Optuna studies held, if it trained anything."""
+    def finish(self) -> None:
+        """Wait for the end of the study."""
         assert self._driver is not None
         end_attacks(self._strikes)
         code = self._driver.wait(timeout=_END_SECONDS)
         assert code == 0, f"exit code {code}\n{self.tail()}"
         end = json.loads(self._log.read_text().splitlines()[-1])
         assert end["failed"] == 0
-        optuna: dict[str, str] = end["optuna"]
-        return optuna
 
     def tail(self) -> str:
         """The last lines of all drivers so far."""

@@ -1,7 +1,6 @@
 """What must hold of the attacked study once it is done, whatever was done to it."""
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +13,8 @@ from podium.orchestrator.results.records.journal import read_asks, read_attempts
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.run.resume_study import rebuilt_queues, search_run
-from podium.orchestrator.scheduling.committed_outcomes import search_outcomes
-from podium.orchestrator.scheduling.running_search import SearchRun
+from podium.orchestrator.run.resume_study import rebuilt_queues
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
-from podium.orchestrator.search_samplers.suggester import NoSuggester
-from podium.orchestrator.study.blocks import searches, with_trials_per_search
 from podium.orchestrator.study.study import (
     KeepSettings,
     ResourceSettings,
@@ -27,7 +22,6 @@ from podium.orchestrator.study.study import (
     StudyLoss,
     StudyTraining,
 )
-from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 from podium.orchestrator.verify.verify_store import verify_store
 from podium.orchestrator.worker.worker import train
 from podium.trainables.dataset_interface.load_dataset import load_dataset
@@ -82,14 +76,6 @@ def assert_unchanged(storage: Path, study: Study, committed: Iterable[pl.DataFra
         assert_frame_equal(found, before)
 
 
-def assert_optuna_is_a_replay(storage: Path, study: Study, optuna: Mapping[str, str]) -> None:
-    """What the last driver's Optuna studies held: those of searches it had trials left of."""
-    again, once_more = (_restored(storage, study) for _ in range(2))
-    assert optuna_digests(again) == optuna_digests(once_more)
-    assert optuna.items() <= optuna_digests(again).items()
-    assert _next_suggestions(again) == _next_suggestions(once_more)
-
-
 def assert_equal_to_undisturbed(storage: Path, study: Study, undisturbed: Path) -> None:
     """The tables equal those of a run that nobody attacks, in the folder ``undisturbed``."""
     if is_of_populations(study):
@@ -108,48 +94,6 @@ def _rebuilt(storage: Path, study: Study) -> StudyQueues:
     paths = StudyPaths(storage / study.name)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     return rebuilt_queues(study, paths, Reader(paths.folder), datasets, None, read_journals(paths))
-
-
-def _restored(storage: Path, study: Study) -> list[SearchRun]:
-    """The study's searches, each with its whole history, as if they had more trials to come."""
-    study = with_trials_per_search(study)
-    paths = StudyPaths(storage / study.name)
-    reader, asks = Reader(paths.folder), read_asks(paths)
-    maker = TrialSpecMaker(study, {it.label: load_dataset(it, None) for it in study.datasets})
-    outcomes = search_outcomes(reader.decisions(), study.ks[0], reader.objective)
-    runs = [search_run(study, search, maker) for search in searches(study)]
-    for run in runs:
-        run.restore(asks.get(run.search.id, ()), outcomes.get(run.search.id, {}))
-    return runs
-
-
-def optuna_digests(runs: Iterable[SearchRun]) -> dict[str, str]:
-    """What the Optuna study of each search holds, as a hash."""
-    digests = {}
-    for run in runs:
-        if isinstance(run._suggester, NoSuggester):
-            continue
-        run._tell_visible()  # else a search hears of the last outcomes when it is asked again
-        essence = [
-            (
-                trial.number,
-                trial.state,
-                trial.values,
-                sorted(trial.params.items()),
-                sorted(trial.intermediate_values.items()),
-            )
-            for trial in run._suggester.study.trials
-        ]
-        digests[run.search.id] = hashlib.sha256(repr(essence).encode()).hexdigest()[:16]
-    return digests
-
-
-def _next_suggestions(runs: Iterable[SearchRun]) -> dict[str, object]:
-    """What each search would try next, if its budget grew; changes its Optuna study."""
-    return {
-        run.search.id: run._suggester.suggest(run.num_distinct + run.num_duplicates)
-        for run in runs
-    }
 
 
 def problems_at_rest(storage: Path, study: Study) -> list[str]:

@@ -17,7 +17,6 @@ from tests.orchestrator.siege import Attack, Siege, Target
 from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_assertions import (
     assert_equal_to_undisturbed,
-    assert_optuna_is_a_replay,
     assert_unchanged,
     attacked_study,
     problems_at_rest,
@@ -68,11 +67,10 @@ def test_a_study_ends_as_it_must_whatever_is_done_to_it(seed, struck, tmp_path):
             print(f"seed {seed} {order}: {attack}: {hit.moment or 'missed'}", flush=True)
             if hit.moment is not None:
                 struck[attack.target, attack.means, attack.phase] += 1
-        optuna = siege.finish()
+        siege.finish()
 
     assert problems_at_rest(tmp_path, study) == []
     assert_unchanged(tmp_path, study, siege.committed)
-    assert_optuna_is_a_replay(tmp_path, study, optuna)
     if order == "deterministic":
         assert_equal_to_undisturbed(tmp_path, study, tmp_path / "undisturbed")
     print(f"seed {seed} {order}: held, {time.monotonic() - began:.0f} s", flush=True)

@@ -20,7 +20,6 @@ from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables, with_search
 from tests.orchestrator.study_files import MINIMAL
-from tests.soak import soak
 
 TINY = replace(with_search(trials=4), embedding_dims=(8,))
 
@@ -65,9 +64,8 @@ def names_below(folder):
 
 
 @pytest.mark.parametrize("vanish", VANISHING)
-@pytest.mark.parametrize("reports", [1, 15, *soak(2, 40)])
 def test_a_run_whose_folder_vanishes_ends_with_one_error_and_makes_nothing_of_it_again(
-    tmp_path, vanish, reports
+    tmp_path, vanish
 ):
     storage, said = tmp_path / "storage", []
     folder = storage / TINY.name
@@ -77,7 +75,7 @@ def test_a_run_whose_folder_vanishes_ends_with_one_error_and_makes_nothing_of_it
         left.update(names_below(tmp_path))
 
     left: set[str] = set()
-    executor = InProcessExecutor(Vanishing(folder, reports, vanish_and_look))
+    executor = InProcessExecutor(Vanishing(folder, 15, vanish_and_look))
     with pytest.raises(StoreError, match=f"{folder} is gone") as refused:
         run_here(TINY, storage, executor, say=said.append)
     assert refused.value.exit_code == 4
@@ -96,16 +94,6 @@ def test_a_folder_that_is_brought_back_is_continued_to_the_same_tables(tmp_path)
     assert tables(folder.parent, TINY).equals(tables(tmp_path / "undisturbed", TINY))
 
 
-def test_a_deleted_folder_is_begun_anew_by_the_next_command(tmp_path):
-    """Which says so by itself: none of its trials is done."""
-    folder = tmp_path / "storage" / TINY.name
-    with pytest.raises(StoreError):
-        run_here(TINY, folder.parent, InProcessExecutor(Vanishing(folder, 15, delete)))
-    said = []
-    run_here(TINY, folder.parent, say=said.append)
-    assert not [line for line in said if line.startswith("Continuing")]
-
-
 def test_the_heartbeat_of_a_lock_makes_no_folder_again(tmp_path):
     paths, said = StudyPaths(tmp_path / "study"), []
     lock = StudyLock(paths, said.append, heartbeat_seconds=0.01)
@@ -120,24 +108,13 @@ def test_the_heartbeat_of_a_lock_makes_no_folder_again(tmp_path):
     assert not paths.folder.exists()
 
 
-# To the checks of the store a folder that was renamed is as one that was deleted.
-ON_RAY = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
-
-
-@pytest.mark.parametrize(
-    ("where", "vanish"),
-    [
-        pytest.param([], delete, marks=ON_RAY),
-        pytest.param([], rename, marks=[*ON_RAY, pytest.mark.soak]),
-        pytest.param(["--local"], delete, marks=pytest.mark.soak),
-    ],
-    ids=["ray-delete", "ray-rename", "local-delete"],
-)
-def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path, where, vanish):
+@pytest.mark.ray
+@pytest.mark.filterwarnings("default")
+def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path):
     file, folder = tmp_path / "x.yaml", tmp_path / "storage" / "x"
     every_epoch = "resources: {checkpoint_minutes: 0}\n"
     file.write_text(MINIMAL + "training: {epochs: 500}\nsearch: {trials: 4}\n" + every_epoch)
-    command = [sys.executable, "-m", "podium", "run", file, "--storage", folder.parent, *where]
+    command = [sys.executable, "-m", "podium", "run", file, "--storage", folder.parent]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 120
         while not list(folder.glob("checkpoints/*.pt")):
@@ -147,7 +124,7 @@ def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path, where, 
         os.kill(process.pid, signal.SIGSTOP)  # so that no heartbeat writes into what is deleted
         while folder.exists():
             with suppress(OSError):  # a worker wrote a moment ago
-                vanish(folder)
+                delete(folder)
         os.kill(process.pid, signal.SIGCONT)
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 4, errors
