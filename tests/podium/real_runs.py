@@ -1,6 +1,5 @@
-"""Commands in processes of their own: as an ordinary user, and runs that something befalls."""
+"""Commands in processes of their own, and runs that something befalls."""
 
-import os
 import subprocess
 import sys
 import time
@@ -18,18 +17,11 @@ final: {{seeds: 1}}
 training: {{epochs: 1}}
 keep: {{models: false, embeddings: false}}
 """
-_POWERS = "-dac_override,-dac_read_search,-fowner"
 
 
 def command(*arguments) -> list[str]:
     """The words of ``podium ARGUMENTS``."""
     return [sys.executable, "-m", "podium", *map(str, arguments)]
-
-
-def as_ordinary_user(*arguments) -> list[str]:
-    """The words of ``podium ARGUMENTS``, without what lets a superuser read and write anything."""
-    dropped = ["setpriv", f"--bounding-set={_POWERS}", f"--inh-caps={_POWERS}"]
-    return [*([] if os.getuid() else dropped), *command(*arguments)]
 
 
 def ended(words) -> subprocess.CompletedProcess:

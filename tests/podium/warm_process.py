@@ -1,15 +1,18 @@
 """``podium`` in processes of its own that need not load torch and the rest again for seconds.
 
 One process a test worker loads what commands use, computes nothing, and forks for each call: none
-shares a folder, environment, signal or module of a user with the tests or with another call.
+shares a folder, environment, signal or module of a user with the tests or with another call. Ray
+cannot be imported there, since all but `run` without --local must do without it.
 """
 
 import atexit
+import ctypes
 import gc
 import importlib
 import json
 import os
 import pkgutil
+import re
 import signal
 import subprocess
 import sys
@@ -28,15 +31,20 @@ _LIBRARIES = (
 )
 
 
-def podium(*arguments, cwd) -> subprocess.CompletedProcess:
+def podium(*arguments, cwd, is_mighty=True) -> subprocess.CompletedProcess:
     """``podium ARGUMENTS`` in a process of its own, as a user calls it in the folder ``cwd``."""
-    return Started(*arguments, cwd=cwd).end()
+    return Started(*arguments, cwd=cwd, is_mighty=is_mighty).end()
 
 
 class Started:
-    """A call under way, one at a time; its process gets signals at ``pid``."""
+    """A call under way, one at a time; its process gets signals at ``pid``.
 
-    def __init__(self, *arguments, cwd) -> None:
+    Args:
+        cwd: the folder in which it is called.
+        is_mighty: whether a superuser may read and write whatever the modes of files say.
+    """
+
+    def __init__(self, *arguments, cwd, is_mighty=True) -> None:
         self._words = [str(argument) for argument in arguments]
         self._folder = tempfile.TemporaryDirectory()
         self._files = [Path(self._folder.name, name) for name in ("out", "err")]
@@ -45,6 +53,7 @@ class Started:
             "cwd": str(cwd),
             "environment": dict(os.environ),
             "files": list(map(str, self._files)),
+            "is_mighty": is_mighty,
         }
         server = _server()
         server.stdin.write(json.dumps(request) + "\n")
@@ -79,6 +88,7 @@ def _server() -> subprocess.Popen:
 
 def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
+    sys.modules["ray"] = None
     for name in (*_LIBRARIES, *_our_modules()):
         importlib.import_module(name)
     gc.freeze()
@@ -95,10 +105,17 @@ def _serve() -> None:
 def _our_modules() -> list[str]:
     podium = importlib.import_module("podium")
     found = (it.name for it in pkgutil.walk_packages(podium.__path__, "podium."))
-    return [name for name in found if "ray" not in name and not name.endswith("__main__")]
+    left_out = re.compile(r".*\.executors\.(ray|tune|private_ray).*|.*__main__")
+    return [name for name in found if not left_out.fullmatch(name)]
 
 
-def _be_podium(words, cwd, environment, files) -> None:
+def _be_podium(words, cwd, environment, files, is_mighty) -> None:
+    if not is_mighty:
+        version_3_of_this_process, no_capabilities = (0x20080522, 0), (0,) * 6
+        ctypes.CDLL(None).capset(
+            (ctypes.c_uint32 * 2)(*version_3_of_this_process),
+            (ctypes.c_uint32 * 6)(*no_capabilities),
+        )
     for number, file in enumerate((os.devnull, *files)):
         os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
     os.environ.clear()
