@@ -12,10 +12,6 @@ from tests.orchestrator.simulated import simulated_trial
 _TICK_SECONDS = 1.0
 
 
-class Stopped(Exception):
-    """The run was cut off, as by a kill."""
-
-
 class Clock:
     def __init__(self, seconds: float = 100.0) -> None:
         self.seconds = seconds

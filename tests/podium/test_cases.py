@@ -67,13 +67,6 @@ def test_scores_of_32_bits_tie_as_those_of_the_text(capsys):
     assert [one["wins"] for one in records[0]["competitors"]] == [0, 0]
 
 
-@pytest.mark.parametrize("kind", [pl.Float16, pl.Float32])
-def test_so_do_those_of_frames(kind):
-    scores = pl.read_csv(TABLES / "f32_seeds.csv")
-    few_bits = rank(scores.with_columns(pl.col("score").cast(kind)), average="seed")
-    assert few_bits.to_dict() == rank(scores, average="seed").to_dict()
-
-
 @pytest.mark.parametrize(
     ("name", "row", "what"),
     [
@@ -314,16 +307,6 @@ def test_a_pipe_in_place_of_embeddings_is_refused_at_once(capsys, tmp_path):
         called = call(capsys, "trial", "evaluate", *arguments)
         assert called.code == 2
         assert f"{pipe} must be a file; it is a folder, a pipe or a device" in called.err
-
-
-@pytest.mark.parametrize(
-    "asked", [("--score", "NMI"), ("--score", "nmi"), ("--where", "metric=nmi")], ids=str
-)
-def test_a_metric_without_k_is_ranked_where_it_is_asked_for(capsys, asked):
-    table = Path(__file__).parents[2] / "studies" / "gradml_table5.csv"
-    record = json.loads(output_of(capsys, "tournament", table, *asked, "--json"))
-    shown = pl.read_csv(table).filter(metric="nmi").sort("value", descending=True)
-    assert [one["competitor"] for one in record["competitors"]] == shown["config"].to_list()
 
 
 STATISTICS = Path(__file__).parents[1] / "data" / "cases" / "statistics"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import podium
 from podium import cli
 from podium.cli import COMMANDS
 from podium.trainables.errors import TrialInputError
@@ -48,29 +47,11 @@ def test_help_lists_every_command(capsys):
         assert line in helped.out
 
 
-def test_version_is_printed(capsys):
-    called = call(capsys, "--version")
-    assert (called.code, called.out) == (0, f"podium {podium.__version__}\n")
-
-
-@pytest.mark.parametrize("words", [(), ("run",), ("datasets", "check"), ("trial", "export")])
-def test_h_is_short_for_help(capsys, words):
-    helped = call(capsys, *words, "-h")
-    assert helped.code == 0
-    assert helped.out == call(capsys, *words, "--help").out
-
-
 @pytest.mark.parametrize("loss", ["contrastive", "dense_triplet", "lifted_song", "margin_cosine"])
 def test_a_loss_with_siblings_says_how_it_differs_from_them(capsys, loss):
     (record,) = json.loads(call(capsys, "losses", loss, "--json").out)
     text = " ".join(call(capsys, "losses", loss).out.split())
     assert f"among {record['family']} losses: {record['differs']}" in text
-
-
-def test_a_loss_without_siblings_has_no_family(capsys):
-    (record,) = json.loads(call(capsys, "losses", "circle", "--json").out)
-    assert record["family"] is record["differs"] is None
-    assert "among" not in call(capsys, "losses", "circle").out
 
 
 def test_help_facts_and_plans_load_nothing_heavy(tmp_path):

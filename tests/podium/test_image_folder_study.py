@@ -5,7 +5,6 @@ import pytest
 from PIL import Image
 
 import podium
-from podium.errors import PodiumError
 from podium.image_folder_study import folder_study_texts
 from podium.orchestrator.study_validation.load_study import load_study
 from tests.podium.calling import call
@@ -111,10 +110,3 @@ def test_a_folder_of_which_no_study_can_be_made_is_refused(capsys, tmp_path, cla
     assert refused.code == 2
     assert told in refused.err
     assert not (tmp_path / "mine.yaml").exists()
-
-
-def test_an_image_that_cannot_be_read_is_named(tmp_path):
-    root = write_images(tmp_path / "images", 8, 3)
-    (root / "class-003" / "1.png").write_bytes(b"no image")
-    with pytest.raises(PodiumError, match=r"1 of 24 images cannot be read, such as .*1\.png"):
-        first_text(root)

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from podium.orchestrator.results.records.journal import read_attempts
-from podium.orchestrator.results.records.metric_columns import score_column
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.ray_cluster import RayCluster
@@ -43,7 +42,6 @@ training: {epochs: 1, batch_size: 16}
 keep: {models: false, embeddings: false}
 """
 NAME = "mine.py:Mine"
-SCORE = score_column("recall", 1)
 
 
 def written(folder):
@@ -80,19 +78,6 @@ def test_reading_commands_do_not_need_the_file(ran, capsys, name):
         assert NAME in shown
     if name == "verify":
         assert "No problems." in shown
-
-
-def test_ids_do_not_depend_on_where_the_file_lies(ran, tmp_path):
-    study, file = written(tmp_path)
-    (tmp_path / "deep").mkdir()
-    moved = file.rename(tmp_path / "deep" / "mine.py")
-    moved.write_text(LOSS.format(file=str(ran / "losses" / "mine.py")))  # the same bytes
-    study.write_text(STUDY.replace("./losses/mine.py", str(moved)))
-    end = podium("run", study, "--local", "--storage", tmp_path, "--no-report", cwd=tmp_path)
-    assert end.returncode == 0, end.stderr
-    here, there = trials_of(tmp_path / "own-file"), trials_of(ran / "own-file")
-    assert here["trial_id"].equals(there["trial_id"])
-    assert here[SCORE].equals(there[SCORE])
 
 
 def test_a_changed_file_is_refused_with_both_hashes(ran, capsys):

@@ -138,10 +138,3 @@ def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path
         assert printed.code == 2
         assert "version 1 of the results schema; this podium reads version 5" in printed.err
     assert read_checksummed(folder / "store.json") == store
-
-
-def test_what_blocks_differ_in_besides_is_named(capsys, birds_file):
-    planned = call(capsys, "plan", birds_file, "--set", "training.recipe=psomas2020_code")
-    printed = " ".join(planned.out.split())
-    assert "in all blocks batch_size 150, epochs 100, learning_rate 0.0001;" in printed
-    assert "blocks also differ in warm_up_epochs." in printed

@@ -29,15 +29,6 @@ def test_a_data_set_that_is_not_on_this_machine_has_none(tmp_path):
     assert images_at_hand({"datasets": [folder]})("mine", "hash") is None
 
 
-def test_vectors_have_no_images(tmp_path):
-    root = tmp_path / "features"
-    root.mkdir()
-    np.save(root / "features.npy", np.zeros((2, 3), dtype=np.float32))
-    vectors = {"name": "features", "options": {"root": str(root), "label": "mine"}}
-
-    assert images_at_hand({"datasets": [vectors]})("mine", "hash") is None
-
-
 def test_an_image_that_cannot_be_read_any_more_is_none(tmp_path):
     from PIL import Image
 

@@ -107,10 +107,3 @@ def test_the_report_is_that_of_the_command(results, tmp_path, capsys, folder):
     assert json.loads((tmp_path / "page.json").read_text())["tournament"]
     with pytest.raises(podium.PodiumError, match=r"page[.]txt"):
         results.report(tmp_path / "page.txt")
-
-
-def test_what_is_no_results_folder_is_refused(tmp_path):
-    with pytest.raises(podium.PodiumError):
-        podium.results(tmp_path)
-    with pytest.raises(podium.PodiumError, match="does not exist"):
-        podium.results(tmp_path / "nowhere")

@@ -57,10 +57,6 @@ def test_a_file_a_mapping_keywords_and_overrides_give_one_study(tmp_path, monkey
     assert repr(of_file) == "Study('tiny', folder='x/tiny')"
 
 
-def test_a_shipped_study_is_loaded_by_its_name():
-    assert podium.load("quickstart").name == "quickstart"
-
-
 def test_problems_of_values_name_their_key_in_place_of_a_line():
     wrong = {
         **KEYS,

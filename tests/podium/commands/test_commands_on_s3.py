@@ -89,13 +89,7 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_what_is_not_there_is_reported_in_one_line(bucket, file, capsys):
-    called = call(capsys, "status", bucket / "nothing")
-    assert called.code == 2
-    assert "is not a results folder of podium: it has no store.json" in called.err
+def test_a_setting_that_uris_do_not_have_is_named(file, capsys):
     called = call(capsys, "status", file, "--storage", "s3://absent-bucket?colour=red")
     assert called.code == 2
     assert "s3:// URIs have no setting 'colour'" in called.err
-    called = call(capsys, "status", bucket / "tiny", "--storage", "elsewhere")
-    assert called.code == 2
-    assert "--storage goes with a study file" in called.err

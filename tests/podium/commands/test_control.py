@@ -47,13 +47,6 @@ def test_cancel_names_searches_that_status_shows_and_undo_takes_them_back(capsys
     assert "16 contrastive" in (folder / "control.yaml").read_text()
 
 
-def test_cancel_refuses_an_unknown_search_with_the_nearest_names(capsys, folder):
-    refused = call(capsys, "control", "cancel", folder, "glyphs-greek/conv_small/8 proxy_anker")
-    assert refused.code == 2
-    assert f"did you mean {SEARCH} or" in refused.err
-    assert not (folder / "control.yaml").exists()
-
-
 def test_a_wrong_control_file_is_named_by_status_and_not_overwritten(capsys, folder):
     (folder / "control.yaml").write_text("cancel: [no]\nmax_concurrent: 2\n")
     assert "control.yaml:1" in " ".join(call(capsys, "status", folder).out.split())

@@ -81,13 +81,6 @@ def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, crossed_folder, 
     assert {name: len(texts) for name, texts in printed.items()} == {"embed": 1, "evaluate": 1}
 
 
-def test_a_copy_runs_again_to_the_same_numbers(capsys, crossed_folder, copy):
-    called = call(capsys, "trial", "rerun", copy["trial_id"], "--study", crossed_folder)
-    assert called.code == 0, called.out
-    assert "stored validation scores are equal" in called.out
-    assert "same: all 0" not in called.out
-
-
 def test_a_refit_runs_again_to_the_same_losses(capsys, crossed_folder):
     trial_id = the_trial(crossed_folder, stage="final", train_on="all")
     called = call(capsys, "trial", "rerun", trial_id, "--study", crossed_folder)
@@ -107,13 +100,6 @@ def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
         called = call(capsys, "trial", "rerun", trial_id, "--study", crossed_folder)
         assert called.code == 0, called.out
         assert ("are of test classes" in called.out) == is_told
-
-
-def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder):
-    trial_id = the_trial(crossed_folder, stage="search")
-    called = call(capsys, "trial", "evaluate", trial_id, "--study", crossed_folder)
-    assert called.code == 2
-    assert "stage search; only final and baseline trials leave embeddings" in called.err
 
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):

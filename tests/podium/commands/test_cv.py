@@ -5,7 +5,6 @@ import pytest
 
 from podium.analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
 from tests.analysis.synthetic_folds import BUMP, TRUTH, fold_rows, write_folds
-from tests.analysis.synthetic_study import write_store
 from tests.podium.calling import output_of
 
 
@@ -67,16 +66,6 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, s
 
 def test_an_unknown_k_is_reported_with_those_there_are(podium_cv, store_of_folds):
     assert "k must be one of 1, 2, 4, 8; got 3" in podium_cv(store_of_folds, "--k", "3", code=2)
-
-
-def test_a_study_without_folds_is_refused(podium_cv, synthetic_cv_store):
-    printed = podium_cv(synthetic_cv_store, code=2)
-    assert printed.startswith("podium: cross-validation needs a final stage of several folds")
-
-
-@pytest.fixture(scope="module")
-def synthetic_cv_store(tmp_path_factory):
-    return str(write_store(tmp_path_factory.mktemp("store") / "plain", TRUTH))
 
 
 def test_folds_are_compared_by_nmi_as_by_recall(podium_cv, store_of_folds):

@@ -3,7 +3,6 @@ import json
 import pytest
 
 from tests.podium.calling import call
-from tests.trainables.dataset_readers.miniatures import make_tree
 from tests.trainables.dataset_readers.trees import write_jpeg
 
 
@@ -57,23 +56,6 @@ def test_what_is_no_error_is_reported_below_the_table(capsys, root):
     (root / "a" / "0.jpg").write_bytes(small.read_bytes())
     checked = call(capsys, "datasets", "check", "folder", root, "--duplicates")
     assert f"to train on and to test on: 1\n  {root / 'a' / '0.jpg'}, {small}, " in checked.out
-
-
-def test_long_lists_are_cut(capsys, root):
-    for number in range(25):
-        write_jpeg(root / "a" / f"small{number}.jpg", size=(8, 8))
-    checked = call(capsys, "datasets", "check", "folder", root)
-    assert checked.out.endswith("\n  and 5 more\n")
-
-
-def test_a_part_of_a_data_set_is_checked_on_request_only(capsys, tmp_path):
-    make_tree("cub200", tmp_path, classes=2)
-    refused = call(capsys, "datasets", "check", "cub200", tmp_path)
-    assert refused.code == 2
-    assert "test must have 100 classes with 5924 images; got 2 with 8" in refused.err
-    taken = call(capsys, "datasets", "check", "cub200", tmp_path, "--allow-partial")
-    assert taken.code == 0
-    assert taken.out.splitlines()[1].split()[:3] == ["train", "2", "8"]
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,6 @@ def test_it_writes_what_a_data_set_reads(capsys, tmp_path):
     )
 
 
-def test_a_file_that_is_there_is_left_alone(capsys, tmp_path):
-    layouts = saved(tmp_path / "layouts.npy", np.zeros((2, 2, 2), np.uint8))
-    called = call(capsys, "datasets", "layouts", layouts, "--output", layouts)
-    assert called.code == 2
-    assert "exists already and is not overwritten" in called.err
-
-
 def test_what_are_no_layouts_is_one_error_and_leaves_no_file(capsys, tmp_path):
     text = tmp_path / "text.npy"
     text.write_text("no array")

@@ -122,13 +122,3 @@ def test_what_is_wrong_is_said_and_nothing_is_written(capsys, tmp_path, argument
     assert called.code == 2
     assert message in called.err
     assert not (tmp_path / "text.csv").exists()
-
-
-@pytest.mark.usefixtures("language_model")
-def test_a_file_that_is_there_is_left_alone(capsys, tmp_path):
-    file = tmp_path / "text.csv"
-    file.write_text("mine")
-    called = call(capsys, "datasets", "text", *GLYPHS, "--output", file)
-    assert (called.code, file.read_text()) == (2, "mine")
-    assert "exists already and is not overwritten" in called.err
-    assert FakeModel.made == ()

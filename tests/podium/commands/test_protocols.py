@@ -8,15 +8,12 @@ import pytest
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.protocol_store import write_protocol_store
-from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.protocol_truth import ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
 from tests.analysis.synthetic_protocols import study_frames
 from tests.podium.calling import call
 
 TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=3, configs=4, seeds=1, classes=6)
-ALONE = ProtocolTruth(
-    judges={"fixed": Judge(level=-2)}, repeats=1, configs=4, quarantine=False, train_on=("part",)
-)
 SEED = 4
 
 
@@ -86,14 +83,6 @@ def test_a_gathered_store_gives_the_same_bytes(protocols, protocol_store, tmp_pa
     gather_all(StudyPaths(again))
     assert protocols(protocol_store, "--json") == protocols(again, "--json")
     assert protocols(protocol_store) == protocols(again)
-
-
-def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
-    out = protocols(write_protocol_store(tmp_path / "alone", ALONE))
-    printed = " ".join(out.split())
-    assert "Differences between protocols: there is one protocol" in printed
-    assert "by other runs of the protocol: searches were not tested" in printed
-    assert "of finalists on test, in %; 95 % intervals over seeds" in printed
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):

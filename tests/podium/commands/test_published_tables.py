@@ -141,11 +141,6 @@ def test_a_table_of_data_sets_by_k_has_a_block_for_each_data_set(capsys, latex, 
     assert said.endswith("is not tested: it takes 6 data sets; these are 2.")
 
 
-def test_what_a_table_was_taken_for_is_said(capsys, latex):
-    said = call(capsys, "tournament", latex).err
-    assert "Read as: 2 blocks (dataset); 4 competitors (Method); metric recall; K 1" in said
-
-
 def test_a_table_of_ranks_alone_is_ordered_and_its_misprints_named(capsys):
     table = STUDIES / "thesis_tournament_cub200.csv"
     record = json.loads(output_of(capsys, "tournament", table, "--json"))
@@ -163,11 +158,3 @@ def test_competitors_can_be_left_out_of_every_command(capsys, latex):
         err = call(capsys, command, latex, "--without", "N-Pair", "--without", "Ours").err
         assert "2 competitors (Method)" in err
         assert "no such competitor" in call(capsys, command, latex, "--without", "c").err
-
-
-def test_what_is_missing_where_no_block_is_complete_comes_with_the_error(capsys, tmp_path):
-    table = tmp_path / "table.csv"
-    table.write_text("loss,CUB,Cars\na,60,\nb,61,71\nc,,72\n")
-    called = call(capsys, "tournament", table)
-    assert called.code == 2
-    assert "0 of 2 blocks hold a score of every competitor; there would be 1 without" in called.err

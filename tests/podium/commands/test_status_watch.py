@@ -14,7 +14,7 @@ import pytest
 
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
-from tests.podium.calling import call, output_of
+from tests.podium.calling import output_of
 from tests.podium.real_runs import TINY_STUDY, command
 from tests.podium.warm_process import Started
 
@@ -100,9 +100,3 @@ def test_without_a_page_it_says_how_far_a_study_is_that_does_not_run(capsys, tmp
 def test_options_of_the_page_need_the_page_and_a_study(capsys, tmp_path, given, told):
     words = [tmp_path if word == "STUDY" else word for word in given]
     assert told in output_of(capsys, "status", *words, code=2)
-
-
-def test_a_folder_without_a_study_is_refused_before_anything_is_served(capsys, tmp_path):
-    refused = call(capsys, "status", tmp_path, "--web")
-    assert refused.code == 2
-    assert "Watch: " not in refused.out

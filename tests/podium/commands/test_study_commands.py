@@ -12,7 +12,6 @@ from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import compose
 from podium.orchestrator.study_validation.load_study import load_study
 from podium.study_template import study_template
-from podium.trainables.registry import names
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL
@@ -67,10 +66,6 @@ def test_the_template_mentions_every_key():
 def plan_of_template():
     root = compose(study_template("x"), "template")
     return read_study(root, Problems(root))
-
-
-def test_lines_of_the_template_fit_a_screen():
-    assert max(map(len, study_template("study").splitlines())) <= 99
 
 
 # plan
@@ -152,12 +147,6 @@ def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
     assert "before each epoch" not in call(capsys, "plan", study_file, "--full").out
 
 
-def test_a_plan_says_all_that_is_wrong(capsys, study_file):
-    wrong = call(capsys, "plan", study_file, "--set", "search.trials=no", "--set", "seed=no")
-    assert wrong.code == 2
-    assert wrong.err.count("--set ") == 2
-
-
 def test_a_plan_of_a_results_folder_tells_hours_by_its_results(capsys, tmp_path):
     truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
     folder = write_store(tmp_path / truth.study_file.name, truth)
@@ -169,13 +158,6 @@ def test_a_plan_of_a_results_folder_tells_hours_by_its_results(capsys, tmp_path)
 
 
 # losses and spaces
-
-
-def test_losses_are_listed_with_their_defaults(capsys):
-    out = call(capsys, "losses").out
-    assert all(name in out for name in names("losses"))
-    assert "alpha=2 1/cosine, beta=50 1/cosine, margin=0.5 cosine" in out
-    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_losses_as_json_say_what_is_legal(capsys):

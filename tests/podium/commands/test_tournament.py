@@ -128,11 +128,6 @@ def test_the_winners_of_a_study_are_ranked(podium_tournament, stored_study):
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.09, abs=0.01)
 
 
-def test_the_published_defaults_of_a_study_can_be_ranked(podium_tournament, stored_study):
-    record = json.loads(podium_tournament(stored_study, "--where", "finalist=default", "--json"))
-    assert record["pairs"][0]["mean_difference"] == pytest.approx(0.03, abs=0.01)
-
-
 def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")

@@ -56,6 +56,7 @@ def test_export_overwrites_nothing(capsys, storage, here, tmp_path):
     ("command", "more"),
     [
         ("export", ("--output", "x")),
+        ("rerun", ()),
         ("embed", ("FOLDER", "--output", "x.npz")),
         ("evaluate", ()),
     ],

@@ -40,13 +40,6 @@ def test_evaluate_takes_ks_that_the_study_does_not_have(capsys, storage, here):
     assert found[0, "recall", 1]["queries"] == 72
 
 
-def test_what_is_given_twice_is_printed_once(capsys, storage, here):
-    arguments = ("--metric", "recall,nmi,recall", "--k", "2,1,2", *here)
-    called = call(capsys, "trial", "evaluate", trial_of(storage), *arguments, "--json")
-    rows = [(row["metric"], row["k"]) for row in json.loads(called.out)]
-    assert rows == [("recall", 2), ("recall", 1), ("nmi", None)]
-
-
 def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storage):
     trial_id = trial_of(storage)
     study = ("--study", storage / "without")
@@ -91,8 +84,3 @@ def test_a_trial_that_left_nothing_is_reported(capsys, storage, stage, study, to
     called = call(capsys, "trial", "evaluate", trial_id, "--study", storage / study)
     assert called.code == 2
     assert told in called.err
-
-
-def test_a_trial_of_several_studies_is_evaluated_where_it_left_something(capsys, storage):
-    called = call(capsys, "trial", "evaluate", trial_of(storage), "--storage", storage)
-    assert (called.code, called.err) == (0, "")

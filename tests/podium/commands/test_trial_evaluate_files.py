@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.podium.calling import output_of
 from tests.trainables.embedding_files import written, written_in_one
 from tests.trainables.metrics.ranking_oracle import clustered, oracle_ranks
@@ -29,17 +27,3 @@ def test_each_row_is_searched_among_the_others(capsys, tmp_path):
 def test_a_file_that_holds_labels_needs_no_other(capsys, tmp_path):
     file = written_in_one(tmp_path, "rows", *QUERIES)
     assert recalls(capsys, file, "--k", "2") == shares(oracle_ranks(*QUERIES), (2,))
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--study", "x"), "--study and --storage go with a trial, not with a file"),
-        (("--metric", "recal"), "unknown metric 'recal' (did you mean 'recall'"),
-        (("--k", "0"), "every K must be at least 1"),
-        (("--labels", "nowhere.npy"), "nowhere.npy cannot be read: No such file or directory"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(capsys, tmp_path, words, told):
-    file = written_in_one(tmp_path, "rows", *QUERIES)
-    assert told in output_of(capsys, "trial", "evaluate", file, *words, code=2)

@@ -48,12 +48,6 @@ def test_sets_of_letters_share_none(tmp_path):
     assert len(names) == len(set(names)) == 64 * 8
 
 
-def test_the_name_is_that_of_what_changes_numbers():
-    assert keys()["study"] == keys()["study"]
-    assert keys()["study"].startswith("compare-triplet-1min-")
-    assert len({keys()["study"], keys(minutes=2)["study"], keys(OPPONENTS[:2])["study"]}) == 3
-
-
 def test_too_many_losses_for_the_minutes_are_refused_with_minutes_that_do():
     opponents = [*OPPONENTS, "margin", "arcface", "circle", "n_pair", "softmax"]
     with pytest.raises(PodiumError, match=r"takes about 2 minutes.* 1 was given: --minutes 2"):

@@ -11,7 +11,6 @@ from podium.kept_files.tensor_file import encode_tensors
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 
 FILE = embeddings_file(*clusters(3, 4))
-CONTENT = FILE.to_bytes()
 
 
 @pytest.mark.parametrize("is_gallery_N", [None, np.arange(12) % 2 == 0])

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from podium.errors import CorruptFileError, PodiumError
-from podium.kept_files.tensor_file import decode_tensors, encode_tensors, read_tensors, tensor_hash
+from podium.errors import CorruptFileError
+from podium.kept_files.tensor_file import decode_tensors, encode_tensors, tensor_hash
 
 FACTS = {"name": "é", "numbers": [1, 2.5, None]}
 TENSORS = {
@@ -67,11 +67,6 @@ def test_a_file_of_another_kind_is_reported():
     content = encode_tensors("embeddings", FACTS, TENSORS)
     with pytest.raises(CorruptFileError, match="must hold podium's model; it holds 'embeddings'"):
         decode_tensors(content, "model", "x")
-
-
-def test_a_missing_file_is_reported(tmp_path):
-    with pytest.raises(PodiumError, match=r"no\.safetensors cannot be read: No such file"):
-        read_tensors(tmp_path / "no.safetensors", "model")
 
 
 def test_the_hash_is_that_of_names_types_shapes_and_bytes():

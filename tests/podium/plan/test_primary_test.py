@@ -4,7 +4,6 @@ import pytest
 
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.results.records.tournament_rules import TournamentRules
-from podium.orchestrator.study.study import StudyLoss
 from podium.plan.primary_test import smallest_p, verdict_line
 from tests.orchestrator.study_files import load
 
@@ -49,9 +48,3 @@ def test_with_few_data_sets_and_backbones_a_ranking_is_all(loaded_study):
 def test_asked_of_these_blocks_runs_count(loaded_study):
     here = plan_with_rules(loaded_study, question="these_blocks")
     assert "over 24 runs" in verdict_line(here)
-
-
-def test_one_loss_has_none_to_differ_from(loaded_study):
-    alone = plan_with_rules(replace(loaded_study, losses=(StudyLoss("contrastive"),)))
-    assert verdict_line(alone) == "none: with one loss there is nothing to compare"
-    assert smallest_p(alone) is None

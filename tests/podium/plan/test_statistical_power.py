@@ -127,11 +127,6 @@ def test_as_many_classes_as_are_printed_would_do(cub):
     assert 1.96 * math.sqrt(2) * scaled == pytest.approx(2.0, rel=0.01)
 
 
-def test_a_difference_that_is_significant_is_not_warned_of(capsys, cub):
-    assert "Warning" not in plan_output(capsys, cub, "--difference", "10")
-    assert "better of two 10 points apart" in plan_output(capsys, cub, "--difference", "10")
-
-
 def test_data_that_are_not_retrieved_by_class_have_no_such_table(capsys):
     text = plan_output(capsys, STUDIES / "glyph-masks.yaml")
     assert "differ significantly" not in text

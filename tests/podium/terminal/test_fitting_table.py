@@ -62,16 +62,6 @@ def test_an_escape_sequence_is_measured_as_it_is_shown():
     assert left_out(12, **options) == ["test"]
 
 
-def test_texts_are_aligned_to_the_right_where_asked_for():
-    rows = [{"a": "x", "done": "9/10"}, {"a": "y", "done": "10/10"}]
-    lines, _ = fitted(80, rows=rows, columns=("a", "done"), worth=("a",), right=("done",))
-    assert lines == ["a   done", "x   9/10", "y  10/10"]
-
-
-def test_no_rows_give_the_header():
-    assert fitted(80, rows=[]) == (["loss  note  seconds  test"], [])
-
-
 def test_what_was_left_out_is_named_below_the_table(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     text = fitted_text(ROWS, columns=COLUMNS, worth=("loss", "test"))

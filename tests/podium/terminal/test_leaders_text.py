@@ -58,10 +58,3 @@ def test_one_block_and_one_seed_say_that_nothing_is_known(tmp_path):
     text = text_of(read_results(write_store(tmp_path / "store", truth)))
     assert "it takes 6 data sets or 6 backbones; these are 1 and 1." in " ".join(text.split())
     assert text.startswith("loss ")
-
-
-def test_without_a_tested_winner_there_is_the_reason_alone(tmp_path):
-    truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4)
-    results = read_results(write_store(tmp_path / "store", truth, stages=("search",)))
-    assert results.tournament is None
-    assert text_of(results).startswith("There is no ranking: ")
