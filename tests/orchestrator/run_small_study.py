@@ -9,5 +9,4 @@ from tests.orchestrator.small_study import run_here, with_search
 TINY = replace(with_search(trials=4), embedding_dims=(8,))
 
 if __name__ == "__main__":
-    print("starting", flush=True)
     run_here(TINY, parse_place(sys.argv[1]))

@@ -24,13 +24,6 @@ def command(*arguments) -> list[str]:
     return [sys.executable, "-m", "podium", *map(str, arguments)]
 
 
-def ended(words) -> subprocess.CompletedProcess:
-    """The process of these words, after its end."""
-    return subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
-    )
-
-
 def run_with_first_trial(words, folder) -> subprocess.Popen:
     """A run under way that has stored its first trial."""
     running = subprocess.Popen(

@@ -11,27 +11,29 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.module_graph import PACKAGES, ROOT
-from tests.orchestrator.ray_cluster import RayCluster
 from tests.podium.kept_studies import STUDY
 
 PARTS = [name for name in PACKAGES if name != "podium"]
-THEIRS = "raise RuntimeError('this is not of podium')\n"
 AS_THE_COMMAND = "import sys; from podium.__main__ import main; sys.argv[0] = 'podium'; main()"
-ENTRIES = {"python -m podium": ("-m", "podium"), "podium": ("-c", AS_THE_COMMAND)}
+
+
+def write_modules(folder, kind="files"):
+    """Something of the name of each part, which cannot be imported."""
+    for name in PARTS:
+        file = folder / (f"{name}.py" if kind == "files" else f"{name}/__init__.py")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("raise RuntimeError('this is not of podium')\n")
 
 
 @pytest.fixture(params=["files", "packages"])
 def folder(request, tmp_path):
-    """A folder with a study, and something of each name that cannot be imported."""
+    """A folder with a study and with such modules."""
     (tmp_path / "tiny.yaml").write_text(STUDY)
-    for name in PARTS:
-        file = tmp_path / (f"{name}.py" if request.param == "files" else f"{name}/__init__.py")
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(THEIRS)
+    write_modules(tmp_path, request.param)
     return tmp_path
 
 
-def python(folder, *words, environment=os.environ, seconds=60):
+def python(folder, *words, environment=os.environ):
     """Python as it is started in the folder, which is first on its path."""
     return subprocess.run(
         [sys.executable, *words],
@@ -39,7 +41,7 @@ def python(folder, *words, environment=os.environ, seconds=60):
         env={**environment, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
         capture_output=True,
         text=True,
-        timeout=seconds,
+        timeout=200,
         check=False,
     )
 
@@ -49,9 +51,13 @@ def test_the_folders_at_the_top_are_parts_of_podium(part):
     assert (ROOT / "podium" / part).readlink() == Path("..", part)
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_commands_run_beside_files_and_folders_named_as_podium_s_parts(folder, entry):
-    done = python(folder, *ENTRIES[entry], "plan", "tiny.yaml")
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("files", ("-m", "podium")), ("packages", ("-c", AS_THE_COMMAND))],
+    indirect=["folder"],
+)
+def test_commands_run_beside_files_and_folders_named_as_podium_s_parts(folder, words):
+    done = python(folder, *words, "plan", "tiny.yaml")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Study tiny: 1 block x 1 loss" in done.stdout
 
@@ -68,13 +74,3 @@ def test_notebooks_import_modules_of_their_own_with_such_names_and_podium_s(fold
     (cell,) = NotebookClient(notebook, timeout=60, resources=where).execute().cells
     own, file = ast.literal_eval(cell.outputs[0].data["text/plain"])
     assert (own, file) == (1, str(ROOT / "podium/analysis/__init__.py"))
-
-
-@pytest.mark.ray
-def test_workers_of_ray_beside_them_run_trials(folder):
-    with RayCluster(nodes=1, cpus=1) as cluster:
-        run = ("run", "tiny.yaml", "--no-report", "--address", cluster.address)
-        environment = {**os.environ, **cluster.environment}
-        done = python(folder, "-m", "podium", *run, environment=environment, seconds=200)
-    assert done.returncode == 0, done.stderr
-    assert "4 of 4 trials done" in done.stderr

@@ -9,7 +9,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.ray_cluster import RayCluster
 from tests.podium.calling import call, output_of, podium
-from tests.podium.real_runs import command, ended
+from tests.podium.test_import_name import python, write_modules
 
 # It deletes its file when it is first run, so that whoever needs the file later fails.
 LOSS = """
@@ -134,13 +134,13 @@ def test_commands_on_losses_take_a_file(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.ray
 @pytest.mark.filterwarnings("default")
-def test_every_node_of_a_cluster_gets_the_file_with_the_trial(tmp_path, monkeypatch):
+def test_every_node_of_a_cluster_gets_the_file_with_the_trial(tmp_path):
+    """Beside modules named as podium's parts, which nobody imports."""
     study, file = written(tmp_path)
+    write_modules(tmp_path)
     with RayCluster(nodes=2, cpus=1) as cluster:
-        for variable, value in cluster.environment.items():
-            monkeypatch.setenv(variable, value)
-        where = ("--address", cluster.address, "--storage", tmp_path)
-        end = ended(command("run", study, *where))
+        run = ("-m", "podium", "run", study, "--address", cluster.address, "--storage", tmp_path)
+        end = python(tmp_path, *run, environment=cluster.environment)
     assert end.returncode == 0, end.stdout + end.stderr
     assert not file.exists()
     assert (tmp_path / "own-file" / "report.html").exists()

@@ -13,6 +13,7 @@ import json
 import os
 import pkgutil
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -41,10 +42,11 @@ class Started:
 
     Args:
         cwd: the folder in which it is called.
+        module: what is run in place of ``podium``.
         is_mighty: whether a superuser may read and write whatever the modes of files say.
     """
 
-    def __init__(self, *arguments, cwd, is_mighty=True) -> None:
+    def __init__(self, *arguments, cwd=ROOT, module="podium", is_mighty=True) -> None:
         self._words = [str(argument) for argument in arguments]
         self._folder = tempfile.TemporaryDirectory()
         self._files = [Path(self._folder.name, name) for name in ("out", "err")]
@@ -53,6 +55,7 @@ class Started:
             "cwd": str(cwd),
             "environment": dict(os.environ),
             "files": list(map(str, self._files)),
+            "module": module,
             "is_mighty": is_mighty,
         }
         server = _server()
@@ -96,7 +99,7 @@ def _serve() -> None:
         pid = os.fork()
         if pid == 0:
             answers.close()
-            _be_podium(**json.loads(line))
+            _be(**json.loads(line))
         print(pid, file=answers)
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), file=answers)
     os._exit(0)
@@ -109,7 +112,7 @@ def _our_modules() -> list[str]:
     return [name for name in found if not left_out.fullmatch(name)]
 
 
-def _be_podium(words, cwd, environment, files, is_mighty) -> None:
+def _be(module, words, cwd, environment, files, is_mighty) -> None:
     if not is_mighty:
         version_3_of_this_process, no_capabilities = (0x20080522, 0), (0,) * 6
         ctypes.CDLL(None).capset(
@@ -122,15 +125,14 @@ def _be_podium(words, cwd, environment, files, is_mighty) -> None:
     os.environ.update(environment)
     os.chdir(cwd)
     sys.path[0] = cwd
-    sys.argv = [str(ROOT / "podium" / "__main__.py"), *words]
-    from podium.__main__ import main
-
-    code = 1
+    sys.argv = [module, *words]
+    code = 0
     try:
-        main()
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         code = ended.code or 0
     except BaseException:
+        code = 1
         sys.excepthook(*sys.exc_info())
     threading._shutdown()
     atexit._run_exitfuncs()

@@ -59,13 +59,6 @@ def holder(root):
         process.kill()
 
 
-def test_a_folder_vanishes_with_a_run_that_ends(holder):
-    process, folder = holder
-    assert (folder / "below" / "file").exists()
-    process.communicate()
-    assert not folder.exists()
-
-
 def test_the_folder_of_a_killed_run_is_deleted_by_the_next(holder, root):
     process, _ = holder
     process.kill()
@@ -74,13 +67,14 @@ def test_the_folder_of_a_killed_run_is_deleted_by_the_next(holder, root):
         assert list(root.iterdir()) == []
 
 
-@pytest.mark.parametrize("is_stopped", [False, True])
-def test_the_folder_of_a_living_run_stays(holder, is_stopped):
+def test_the_folder_of_a_living_run_stays_until_it_ends(holder):
     process, folder = holder
-    if is_stopped:
-        process.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGSTOP)
     remove_folders_of_dead_runs()
     assert (folder / "below" / "file").exists()
+    process.send_signal(signal.SIGCONT)
+    process.communicate()
+    assert not folder.exists()
 
 
 def test_this_process_keeps_its_own(root):

@@ -18,6 +18,7 @@ from tests.orchestrator.ray_cluster import FAST_HEALTH_CHECKS
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
+_REFUSED = "InvalidAuthToken|Unauthenticated|AuthenticationError"
 _ALONE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
 
@@ -73,20 +74,12 @@ def test_the_token_is_readable_by_this_user_alone(cluster):
     assert len(token.read_text()) == 64
 
 
-@pytest.mark.parametrize(
-    ("token", "reason"),
-    [
-        ({"RAY_AUTH_TOKEN": "0" * 64}, "InvalidAuthToken|Unauthenticated|AuthenticationError"),
-        ({}, "no authentication token was found"),
-        ({"RAY_AUTH_MODE": "disabled"}, "InvalidAuthToken|Unauthenticated|AuthenticationError"),
-    ],
-    ids=["wrong", "none", "disabled"],
-)
-def test_a_process_without_the_token_is_refused(cluster, tmp_path, token, reason):
-    done = _intrude(cluster, {"HOME": str(tmp_path), **token}, without="RAY_AUTH_TOKEN_PATH")
+def test_a_process_without_the_token_is_refused(cluster, tmp_path):
+    unarmed = {"HOME": str(tmp_path), "RAY_AUTH_MODE": "disabled"}
+    done = _intrude(cluster, unarmed, without="RAY_AUTH_TOKEN_PATH")
     assert done.returncode != 0
     assert "entered" not in done.stdout
-    assert any(word in done.stderr for word in reason.split("|")), done.stderr
+    assert re.search(_REFUSED, done.stderr), done.stderr
 
 
 def test_a_run_with_a_wrong_token_is_refused_in_one_message(cluster):
@@ -175,7 +168,7 @@ def test_what_lets_the_user_join_other_clusters_opens_no_private_one(said_of_ano
     assert len(refusals) == 2
     for refusal in refusals:
         assert "entered" not in refusal
-        assert re.search("InvalidAuthToken|Unauthenticated|AuthenticationError", refusal)
+        assert re.search(_REFUSED, refusal)
 
 
 def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost(said_of_another):

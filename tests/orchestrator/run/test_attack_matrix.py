@@ -46,17 +46,12 @@ SIEGES = {
         strike("hang raylet", "training"),
         strike("hang worker", "checkpoint"),
         strike("kill raylet", "checkpoint"),
-        strike("hang driver", "commit"),
+        strike("hang driver", "suggest"),
         strike("kill driver", "final"),
         strike("kill driver", "gathering"),
     ],
     "asynchronous": [strike("kill head", "commit")],
-    POPULATIONS: [
-        strike("kill driver", "suggest"),
-        strike("hang worker", "training"),
-        strike("kill raylet", "commit"),
-        strike("kill worker", "final"),
-    ],
+    POPULATIONS: [strike("hang worker", "training"), strike("kill raylet", "commit")],
 }
 ATTACKS = {attack for attacks in SIEGES.values() for attack in attacks}
 

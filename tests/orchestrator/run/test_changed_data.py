@@ -55,13 +55,10 @@ def of_role(rows, role):
     return [number for number, row in enumerate(rows[1:]) if row[at] == role]
 
 
-def other_values(role):
-    def change(values, rows):
-        values = values.copy()
-        values[of_role(rows, role)[0]] += 1
-        return values, rows
-
-    return change
+def other_test_values(values, rows):
+    values = values.copy()
+    values[of_role(rows, "test")[0]] += 1
+    return values, rows
 
 
 def swapped(values, rows):
@@ -84,21 +81,13 @@ def without_one(values, rows):
     return np.delete(values, gone, axis=0), rows[: 1 + gone] + rows[2 + gone :]
 
 
-def with_one_more(values, rows):
-    train = of_role(rows, "train")[0]
-    return np.concatenate([values, values[train : train + 1]]), [*rows, rows[1 + train]]
-
-
-def an_image_of(number):
-    def change(data):
-        file = sorted(data.iterdir())[number] / "0.jpg"
-        status = file.stat()
-        content = bytearray(file.read_bytes())
-        content[-3] ^= 1
-        file.write_bytes(content)
-        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))  # its size and time stay
-
-    return change
+def another_image(data):
+    file = sorted(data.iterdir())[0] / "0.jpg"
+    status = file.stat()
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))  # its size and time stay
 
 
 def without_an_image(data):
@@ -107,22 +96,19 @@ def without_an_image(data):
 
 CHANGES = {
     "vectors": [
-        (other_values("train"), "the training data of the data set features"),
-        (other_values("test"), "the test data of the data set features"),
+        (other_test_values, "the test data of the data set features"),
         (swapped, "the training data of the data set features"),
         (relabelled, "the labels of the data set features"),
         (without_one, "the labels and the training data of the data set features"),
-        (with_one_more, "the labels and the training data of the data set features"),
     ],
     "photographs": [
-        (an_image_of(0), "the training data of the data set"),
-        (an_image_of(-1), "the test data of the data set"),
+        (another_image, "the training data of the data set"),
         (without_an_image, "the labels and the training data of the data set"),
     ],
 }
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(4))
 def test_changed_data_are_named_by_run_plan_and_verify_and_nothing_is_trained(
     restored, monkeypatch, number
 ):

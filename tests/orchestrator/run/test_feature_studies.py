@@ -100,7 +100,7 @@ def test_a_study_of_frozen_features_computes_them_once_for_each_network(cache, t
     assert "data:image/webp" in study_page(tmp_path / "letters")
 
 
-@pytest.mark.parametrize("data", ["vectors", "letters", "letters of a frozen network"])
+@pytest.mark.parametrize("data", ["vectors", "letters"])
 def test_the_features_of_a_network_are_one_row_with_the_scores_of_plain_torch(
     data, vectors, tmp_path
 ):
@@ -147,12 +147,6 @@ def test_what_does_not_go_together_is_reported_before_anything_is_trained(vector
     (problem,) = problems_of(tmp_path, LETTERS.replace("epochs: 2", "warm_up_epochs: 1") + RUN)
     assert "warm_up_epochs" in problem
     assert "the backbone is frozen" in problem
-
-
-def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):
-    text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
-    (line,) = problems_of(tmp_path, text)
-    assert ":2: statistical compares several augmented views of an image" in line
 
 
 def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_written(

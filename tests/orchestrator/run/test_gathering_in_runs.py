@@ -1,9 +1,6 @@
 """Rows are gathered while a study runs; whoever is killed meanwhile, nothing is lost."""
 
 import signal
-import subprocess
-import sys
-from pathlib import Path
 from random import Random
 
 from polars.testing import assert_frame_equal
@@ -15,6 +12,7 @@ from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.inventory import gathered, take_inventory
 from podium.orchestrator.run import run_study as run_study_module
 from tests.orchestrator.small_study import STUDY, run_here, tables
+from tests.podium.warm_process import Started
 
 
 def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path, monkeypatch):
@@ -43,15 +41,8 @@ def test_a_run_killed_while_it_gathers_is_continued_by_the_same_command(tmp_path
     run_here(STUDY, tmp_path / "plain")
     storage = tmp_path / "killed"
     for operation in Random(7).sample(range(3, 20), 2):
-        assert _run_until(storage, operation) == -signal.SIGKILL
+        module = "tests.orchestrator.run_until_gathering"
+        assert Started(storage, operation, module=module).end().returncode == -signal.SIGKILL
         check_store(StudyPaths(storage / STUDY.name))
     run_here(STUDY, storage)
     assert_frame_equal(tables(storage), tables(tmp_path / "plain"))
-
-
-def _run_until(storage, operation):
-    """Run the small study, killed at an operation of its gathering; its exit code."""
-    command = [sys.executable, "-m", "tests.orchestrator.run_until_gathering"]
-    root = Path(__file__).parents[3]
-    ended = subprocess.run([*command, storage, str(operation)], cwd=root, timeout=120, check=False)
-    return ended.returncode

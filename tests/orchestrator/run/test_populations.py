@@ -51,11 +51,3 @@ def test_a_plan_learns_nothing_where_no_trial_has_ended(tmp_path):
     run(study, tmp_path, InterruptedAfter(1, train))
     assert not len(trials_in(tmp_path))
     assert measured_seconds(study, Reader(tmp_path / "heads")) == {}
-
-
-def test_searches_that_are_stopped_early_come_to_an_end(tmp_path):
-    study = study_in(tmp_path, "search.early_stopping=asha", "search.sampler=tpe")
-    assert not run(study, tmp_path).interrupted
-    trials = searched(tmp_path)
-    assert len(trials) == 16
-    assert set(trials["state"]) == {"COMPLETE", "PRUNED"}

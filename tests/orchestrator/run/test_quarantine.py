@@ -105,7 +105,7 @@ def test_no_sampler_sees_a_test_score(tmp_path, sampler):
     assert_same_but_tests(study, one, other)
 
 
-@pytest.mark.parametrize("kind", ["asha", "folds", *soak("none")])
+@pytest.mark.parametrize("kind", ["asha", "folds"])
 def test_no_early_stopping_sees_a_test_score(tmp_path, kind):
     rules = EarlyStopping(kind=kind, reduction_factor=2)
     refitted = replace(
@@ -117,7 +117,7 @@ def test_no_early_stopping_sees_a_test_score(tmp_path, kind):
     assert_tests_differ(study, one, other)
     assert_same_but_tests(study, one, other)
     stopped = rows(one, study).filter(pl.col("state") == "PRUNED")
-    assert (len(stopped) > 0) == (kind != "none")
+    assert len(stopped) > 0
 
 
 def test_no_warm_start_sees_a_test_score(tmp_path):
@@ -270,14 +270,6 @@ def test_finals_with_a_split_of_their_own_leak_only_if_test_classes_picked_them(
     }
 
 
-def test_baselines_choose_nothing_and_so_leak_nothing(tmp_path):
-    study = replace(CROSSED, protocols=(TEST_TUNED,), final=FinalSettings(seeds=1))
-    baseline = rows(run_planted(study, tmp_path), study).filter(pl.col("stage") == "baseline")
-    assert not baseline["leaks"].any()
-    readings = dict(baseline.select("loss", "test_readings").iter_rows())
-    assert readings == {"untrained": 2, "features": 1}  # as validation, and as the test
-
-
 def test_pruned_trials_have_test_scores_of_their_finished_folds_alone(tmp_path):
     rules = EarlyStopping(kind="folds", reduction_factor=2)
     study = with_search(CROSSED, trials=8, early_stopping=rules)
@@ -291,12 +283,11 @@ def test_pruned_trials_have_test_scores_of_their_finished_folds_alone(tmp_path):
         assert row["test_readings"] == row["epochs_run"] // 4 - 1
 
 
-@pytest.mark.parametrize("step", [24, *soak(3, 71, 110)])
-def test_an_interrupted_quarantine_ends_in_the_same_tables(tmp_path, step):
+def test_an_interrupted_quarantine_ends_in_the_same_tables(tmp_path):
     study = with_search(replace(CROSSED, protocols=HONEST[:2]), sampler="tpe")
     undisturbed = run_planted(study, tmp_path / "one")
     again = tmp_path / "other"
-    end = run_here(study, again, InterruptedAfter(step, PlantedTrial(hashed)))
+    end = run_here(study, again, InterruptedAfter(24, PlantedTrial(hashed)))
     assert end.interrupted
     # What is left of the searches is tested by other scores, and does not know.
     run_here(study, again, InProcessExecutor(PlantedTrial(inverted)))

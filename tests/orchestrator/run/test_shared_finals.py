@@ -30,7 +30,6 @@ from tests.orchestrator.shared_finals import (
     run_planted,
 )
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
-from tests.soak import soak
 
 
 @pytest.fixture(scope="module")
@@ -141,16 +140,15 @@ def num_steps(study, storage):
 
 def test_a_study_interrupted_after_any_step_of_its_finals_ends_in_the_same_tables(small, tmp_path):
     steps = num_steps(SMALL, tmp_path / "counted")
-    for step in range(steps - 24, steps, 8):
+    for step in (steps - 24, steps - 8):
         storage = tmp_path / str(step)
         assert run_here(SMALL, storage, InterruptedAfter(step, PlantedTrial(hashed))).interrupted
         run_planted(SMALL, storage)
         assert_frame_equal(tables(storage, SMALL), tables(small, SMALL))
 
 
-@pytest.mark.parametrize("seed", [0, 1, *soak(2, 3)])
-def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path, seed):
-    dice = random.Random(seed)
+def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path):
+    dice = random.Random(0)
     executor = ScriptedExecutor(
         capacity=Capacity(cpus=3.0, gpus=0.0),
         trial=PlantedTrial(hashed),
@@ -160,15 +158,14 @@ def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_
     assert_frame_equal(tables(tmp_path, SMALL), tables(small, SMALL))
 
 
-@pytest.mark.parametrize("number", [1, 3, *soak(2, 4)])
 def test_a_driver_killed_between_an_original_and_its_copies_continues_in_the_same_tables(
-    small, tmp_path, monkeypatch, number
+    small, tmp_path, monkeypatch
 ):
     commits = iter(range(1, 10**6))
     commit_trial = commit_trials.commit_trial
 
     def deadly(*arguments):
-        if next(commits) == number:
+        if next(commits) == 3:
             raise Killed
         return commit_trial(*arguments)
 

@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from podium.errors import PodiumError
-from podium.trainables.dataset_interface.load_dataset import _load
 from podium.trainables.errors import TrialInputError
 from tests.orchestrator.small_study import rows, run_here
 from tests.orchestrator.study_files import load
@@ -27,10 +26,8 @@ metrics: {k: [1, 2]}
 """
 
 
-@pytest.fixture
-def place(tmp_path):
+def write_place(place):
     """A folder with data and weights, both of which may be moved."""
-    place = tmp_path / "place"
     for number in range(8):
         folder = place / "data" / f"class{number}"
         folder.mkdir(parents=True)
@@ -46,31 +43,43 @@ def study_at(place):
     return load(place.parent, text)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of the place, its cache and the results of a study that nothing changes."""
+    folder = tmp_path_factory.mktemp("files")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        study = study_at(write_place(folder / "place"))
+        assert run_here(study, folder / "results").progress.failed == 0
+    return folder
+
+
 @pytest.fixture
-def finished(tmp_path, place, monkeypatch):
+def moved(finished, tmp_path, monkeypatch):
+    """A copy of all that, whose data and weights lie elsewhere than they did."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    study = study_at(place)
-    assert run_here(study, tmp_path / "results").progress.failed == 0
-    return study
+    return shutil.copytree(finished, tmp_path / "moved")
 
 
-def test_images_are_resized_for_every_size_before_trials_start(tmp_path, finished):
-    made = {path.name.split("-")[-1] for path in (tmp_path / "cache").rglob("*.rgb")}
+@pytest.fixture(scope="module")
+def trials(finished):
+    return rows(finished / "results", study_at(finished / "place"))
+
+
+def test_images_are_resized_for_every_size_before_trials_start(finished):
+    made = {path.name.split("-")[-1] for path in (finished / "cache").rglob("*.rgb")}
     assert made == {"73.rgb", "110.rgb"}  # training was simulated: no trial has made them
 
 
-def test_a_broken_image_is_reported_before_trials_start(tmp_path, place, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    broken = place / "data" / "class3" / "1.png"
+def test_a_broken_image_is_reported_before_trials_start(moved):
+    broken = moved / "place" / "data" / "class3" / "1.png"
     broken.write_bytes(broken.read_bytes()[:60])
-    study = study_at(place)
     with pytest.raises(TrialInputError, match=r"class3/1\.png"):
-        run_here(study, tmp_path / "results")
-    assert not list((tmp_path / "results").rglob("*.parquet"))
+        run_here(study_at(moved / "place"), moved / "new")
+    assert not list((moved / "new").rglob("*.parquet"))
 
 
-def test_rows_tell_image_size_and_weights(tmp_path, finished):
-    trials = rows(tmp_path / "results", finished)
+def test_rows_tell_image_size_and_weights(trials):
     assert set(trials["image_size"]) == {64, 96}
     dims = {f"folder/resnet18/8/{size}px" for size in (64, 96)}
     assert set(trials["block"]) == dims | {f"folder/resnet18/{size}px" for size in (64, 96)}
@@ -84,8 +93,7 @@ def test_rows_tell_image_size_and_weights(tmp_path, finished):
         assert settings["training"]["epochs"] == (0 if is_baseline else 2)
 
 
-def test_the_first_trial_of_a_search_is_what_the_recipe_gives_its_loss(tmp_path, finished):
-    trials = rows(tmp_path / "results", finished)
+def test_the_first_trial_of_a_search_is_what_the_recipe_gives_its_loss(trials):
     first = trials.filter(stage="search", index=0, loss="arcface", image_size=64).row(
         0, named=True
     )
@@ -95,33 +103,16 @@ def test_the_first_trial_of_a_search_is_what_the_recipe_gives_its_loss(tmp_path,
     assert other["hp.sampler"] is None
 
 
-def test_moved_data_and_weights_change_no_trial(tmp_path, place, finished):
-    before = rows(tmp_path / "results", finished)
-    moved = tmp_path / "elsewhere"
-    shutil.move(place, moved)
-    study = study_at(moved)
-    run_here(study, tmp_path / "results")
-    assert rows(tmp_path / "results", study).equals(before)
+def test_moved_data_and_weights_change_no_trial(moved, trials):
+    study = study_at(moved / "place")
+    run_here(study, moved / "results")
+    assert rows(moved / "results", study).equals(trials)
 
 
-def test_other_weights_in_the_file_are_refused_and_are_other_trials(tmp_path, place, finished):
-    before = set(rows(tmp_path / "results", finished)["trial_id"])
-    (place / "w.pth").write_bytes(b"other weights")
-    study = study_at(place)
+def test_other_weights_in_the_file_are_refused_and_are_other_trials(moved, trials):
+    (moved / "place" / "w.pth").write_bytes(b"other weights")
+    study = study_at(moved / "place")
     with pytest.raises(PodiumError, match="the weights of resnet18 changed since this study"):
-        run_here(study, tmp_path / "results")
-    run_here(study, tmp_path / "other")
-    assert before.isdisjoint(rows(tmp_path / "other", study)["trial_id"])
-
-
-def test_other_test_images_are_refused(tmp_path, place, finished):
-    for file in (place / "data").rglob("0.png"):
-        Image.new("RGB", (100, 120), (1, 2, 3)).save(file)
-    load_again()
-    with pytest.raises(PodiumError, match="the data set folder changed since this study"):
-        run_here(study_at(place), tmp_path / "results")
-
-
-def load_again():
-    """A new process would not remember the data set."""
-    _load.cache_clear()
+        run_here(study, moved / "results")
+    run_here(study, moved / "other")
+    assert set(trials["trial_id"]).isdisjoint(rows(moved / "other", study)["trial_id"])

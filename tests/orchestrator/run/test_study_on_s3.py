@@ -1,7 +1,7 @@
 import logging
+import os
 import random
-import subprocess
-import sys
+import signal
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -27,8 +27,8 @@ from podium.orchestrator.results_tools.study_status import study_status
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
-from tests.soak import soak
+from tests.orchestrator.small_study import run_here, tables
+from tests.podium.warm_process import Started
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +73,6 @@ def check_secrets(folder, capsys, caplog, bucket):
     text = "".join(r.getMessage() for r in caplog.records if r.name != "werkzeug")
     for secret in (SECRET, KEY):
         assert secret not in said.out + said.err + text + repr(bucket) + repr(StudyPaths(bucket))
-
-
-def test_an_interrupted_study_continues_from_s3_alone(bucket, tmp_path, local_tables):
-    steps = random.Random(11)
-    for _ in range(2):
-        end = run_here(TINY, bucket, InterruptedAfter(steps.randint(3, 15)))
-        assert end.interrupted
-    run_here(TINY, bucket)
-    assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
 
 
 def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
@@ -132,10 +123,9 @@ KINDS = {
 OWN = Counter({"PUT log": 1, "PUT row": 1})
 
 
-@pytest.mark.parametrize("trial", [saving_when_due, *soak(simulated_trial)])
-def test_a_trial_costs_few_requests(s3_service, trial):
+def test_a_trial_costs_few_requests(s3_service):
     with proxied(s3_service) as (proxy, bucket):
-        run_here(TINY, bucket, InProcessExecutor(trial))
+        run_here(TINY, bucket, InProcessExecutor(saving_when_due))
         asked = [(method, unquote(path)) for method, path in proxy.requests]
         trials = Reader(bucket / TINY.name).trials().collect()
     of_trial = requests_by_trial(asked, trials["trial_id"])
@@ -181,10 +171,10 @@ def test_a_driver_killed_on_s3_is_continued_by_the_next(
     s3_service, bucket, tmp_path, local_tables
 ):
     """A process of its own, killed with SIGKILL."""
-    words = [sys.executable, "-m", "tests.orchestrator.run_small_study", str(bucket)]
-    with subprocess.Popen(words, cwd=Path(__file__).parents[3], stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
-        time.sleep(0.5)
-        process.kill()
+    running = Started(bucket, module="tests.orchestrator.run_small_study")
+    while not list_files(bucket / TINY.name / "trials", "", in_subfolders=True):
+        time.sleep(0.05)
+    os.kill(running.pid, signal.SIGKILL)
+    running.end()
     run_here(TINY, bucket)
     assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)

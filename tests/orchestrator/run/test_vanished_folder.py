@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
@@ -17,11 +16,10 @@ from podium.orchestrator.results.locks.study_lock import StudyLock
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.local_files import never_made_again
 from tests.orchestrator.ray_cluster import ROOT
+from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import run_here, tables, with_search
+from tests.orchestrator.small_study import run_here, tables
 from tests.orchestrator.study_files import MINIMAL
-
-TINY = replace(with_search(trials=4), embedding_dims=(8,))
 
 
 def delete(folder):

@@ -181,12 +181,6 @@ def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
     )
 
 
-def test_ended_searches_are_written_down():
-    account = Planted({}, 1.0)
-    shares_of(account, gpu_hours=1.0).end({"a": 3})
-    assert account.ended == {"a": 3}
-
-
 def test_costs_are_of_the_same_loss_and_block_where_known_else_of_any():
     costs = TrialCosts(STUDY)
     first, second, _ = SEARCHES

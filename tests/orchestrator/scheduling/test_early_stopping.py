@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.orchestrator.scheduling.early_stopping import (
-    EarlyStopper,
     make_early_stopper,
     rung_steps,
 )
@@ -23,10 +22,6 @@ rules = st.builds(
     grace_epochs=st.integers(1, 5),
     reduction_factor=st.integers(2, 4),
 )
-
-
-def race(factor=3, steps=(1,)):
-    return EarlyStopper(steps, factor)
 
 
 # Where rungs lie.
@@ -46,10 +41,6 @@ def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
     assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
 
 
-def test_without_early_stopping_there_is_no_rung():
-    assert rung_steps(EarlyStopping(kind="none"), epochs=9, folds=9) == ()
-
-
 @given(rules, st.integers(1, 30), st.integers(1, 12))
 def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
     stopping, epochs, folds
@@ -67,18 +58,7 @@ def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
     assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]
 
 
-def test_a_rung_is_known_by_its_place():
-    raced = race(steps=(1, 8, 24))
-    assert [raced.rung_at(step) for step in (1, 2, 8, 24)] == [0, None, 1, 2]
-
-
 # Who goes on.
-
-
-def test_asking_twice_gives_the_same_answer():
-    raced = race()
-    raced.continues(1, 1, 0.7)
-    assert [raced.continues(2, 1, 0.6) for _ in range(3)] == [False, False, False]
 
 
 @pytest.mark.parametrize("kind", KINDS)

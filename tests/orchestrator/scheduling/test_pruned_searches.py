@@ -100,12 +100,6 @@ def test_a_stopped_trial_knows_its_rung(undisturbed, rules, folds):
         assert row["rung"] == expected
 
 
-@every_race
-def test_the_published_default_is_judged_to_the_end(undisturbed, rules, folds):
-    default = searched(undisturbed(rules, folds)).filter("is_default")
-    assert default.select("state", "epochs_run").rows() == [("COMPLETE", EPOCHS * folds)]
-
-
 @pytest.mark.parametrize(("rules", "folds"), RACES[1:])
 def test_a_search_interrupted_again_and_again_ends_in_the_same_tables(
     undisturbed, tmp_path, rules, folds

@@ -97,26 +97,6 @@ def test_a_race_whose_scores_are_recorded_again_continues_as_the_old_one(history
     assert heard == plain
 
 
-@given(histories())
-def test_who_leads_all_others_all_the_time_is_never_stopped(history):
-    stopping, epochs, folds, scores, turns = history
-    leader = len(scores) // 2
-    scores[leader] = [1.0] * (epochs * folds)
-    reached = []
-
-    raced = make_early_stopper(stopping, epochs=epochs, folds=folds)
-
-    def continues(index, step, score):
-        decision = raced.continues(index, step, score)
-        if index == leader:
-            assert decision
-            reached.append(step)
-        return decision
-
-    events(scores, turns, continues)
-    assert reached == list(range(1, epochs * folds + 1))
-
-
 # Simulated searches: curves that rise at speeds of their own towards ceilings of their own.
 
 

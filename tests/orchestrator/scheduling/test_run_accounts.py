@@ -1,6 +1,6 @@
+import os
 import shutil
-import subprocess
-import sys
+import signal
 import time
 from dataclasses import replace
 
@@ -24,6 +24,7 @@ from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.run.test_budgets import MANY, alike, run, with_budget
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
+from tests.podium.warm_process import Started
 
 HOUR = 3600.0
 
@@ -38,19 +39,15 @@ def status_of(storage):
 
 def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
     study = with_budget(gpu_hours=1.0)
-    driver = subprocess.Popen([sys.executable, "-m", "tests.orchestrator.drive_budget", tmp_path])
-    try:
-        deadline = time.monotonic() + 60
-        while not (runs := runs_of(tmp_path)) or runs[0].seconds < 1.5:
-            assert time.monotonic() < deadline
-            assert driver.poll() is None
-            time.sleep(0.01)
-        seen = time.monotonic()
-        driver.kill()
-        driver.wait()
-        lost_at_most = time.monotonic() - seen + 1.0
-    finally:
-        driver.kill()
+    driver = Started(tmp_path, module="tests.orchestrator.drive_budget")
+    deadline = time.monotonic() + 60
+    while not (runs := runs_of(tmp_path)) or runs[0].seconds < 1.5:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    seen = time.monotonic()
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.end()
+    lost_at_most = time.monotonic() - seen + 1.0
     (killed,) = runs_of(tmp_path)
     assert killed.end is None
     assert killed.seconds >= runs[0].seconds

@@ -76,12 +76,6 @@ def test_repeated_folds_judge_a_config_as_more_folds_do(tmp_path):
         assert len(set(row["split_hash"].split("+"))) == 6
 
 
-def test_racing_saves_epochs(undisturbed):
-    raced, full = searched(undisturbed["folds"]), searched(undisturbed["none"])
-    assert len(raced) == len(full)
-    assert raced["epochs_run"].sum() < 0.7 * full["epochs_run"].sum()
-
-
 def test_finals_of_the_same_protocol_are_one_trial_a_fold(undisturbed):
     finals = rows(undisturbed["folds"]).filter(pl.col("is_winner"))
     folds = finals.group_by("search", "seed").agg(pl.col("fold").sort())

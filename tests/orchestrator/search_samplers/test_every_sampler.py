@@ -29,14 +29,6 @@ def maker(name, seed=1, values=VALUES):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_search_rebuilt_in_the_middle_continues_as_the_old_one(name):
-    configs = in_turn(maker(name)(), SUGGESTIONS[name], mixed_outcome)
-    for cut in (1, 5, 8):
-        suggester = rebuilt(maker(name), configs[:cut], range(cut), mixed_outcome)
-        assert suggester.suggest(cut) == configs[cut]
-
-
-@pytest.mark.parametrize("name", MAKERS)
 def test_a_search_of_several_workers_continues_as_if_it_had_never_been_interrupted(name):
     undisturbed = Workers(maker(name)(), 4, mixed_outcome).run(SUGGESTIONS[name])
     workers = Workers(maker(name)(), 4, mixed_outcome)
