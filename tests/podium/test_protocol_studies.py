@@ -15,10 +15,10 @@ SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]")
 SMALLER = {
     "cross-validation-glyphs": ("final.protocol.folds=2",),
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
-    "gradml-grid-glyphs": ("search.repeats=2",),
-    "thesis-own-loss-glyphs": (),
 }
 LIKE_THESE = {
+    "gradml-grid-glyphs": ("search.repeats=2",),
+    "thesis-own-loss-glyphs": (),
     "thesis-tables-glyphs": ("embedding_dims=[16]",),
     "split-ratio-glyphs": ("search.repeats=2",),
     "fixed-validation-glyphs": ("search.trials=19",),
