@@ -78,10 +78,10 @@ ROOMS: dict[str, set[str]] = {
         "analysis/report", "analysis/scores", "analysis/study_results", "analysis/tournament",
         "analysis/typed_tables", "orchestrator/executors", "orchestrator/planning",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
-        "podium/arguments", "podium/comparison", "podium/errors", "podium/plan",
-        "podium/stop_signals", "podium/terminal", "trainables", "trainables/dataset_interface",
+        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
+        "orchestrator/study", "orchestrator/study_validation", "podium/arguments",
+        "podium/comparison", "podium/errors", "podium/live", "podium/plan", "podium/stop_signals",
+        "podium/terminal", "trainables", "trainables/dataset_interface",
         "trainables/loss_composition", "trainables/saved_models", "trainables/settings",
     },
     # 12
@@ -140,8 +140,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/results_tools": {
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/errors", "search_spaces", "trainables/file_caches",
+        "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "search_spaces",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",

@@ -21,12 +21,10 @@ from podium.errors import PodiumError, StoreError, StudyError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_keys import Different, Text
 from podium.orchestrator.results.storage.files import put, read_record
-from podium.orchestrator.results.storage.locations import Place, RemotePath
+from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.results.storage.transient_errors import retrying_for
-from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.study_progress import search_name
 from podium.orchestrator.study.blocks import searches
-from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Control, GpuHours, Hours, Study, Trials
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.read_keys import read_keys
@@ -108,16 +106,6 @@ def searches_named(study: Study, given: Sequence[str]) -> frozenset[str]:
 def search_names(study: Study) -> Mapping[str, str]:
     """Search id -> its name, as ``podium status`` shows it."""
     return {search.id: search_name(study, search) for search in searches(study)}
-
-
-def changes_text(folder: Place) -> str:
-    """What the ``control.yaml`` of a results folder changes, or what is wrong with it."""
-    study = study_from_resolved(Reader(folder).study())
-    try:
-        control = read_control(study, StudyPaths(folder))
-    except StudyError as error:
-        return str(error)
-    return "" if control == Control() else control_text(study, control)
 
 
 def control_text(study: Study, control: Control) -> str:

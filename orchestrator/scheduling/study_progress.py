@@ -53,6 +53,7 @@ class SearchProgress:
         is_cancelled: whether the user cancelled it before it had all its trials.
     """
 
+    id: str
     name: str
     planned: int
     done: int

@@ -277,6 +277,7 @@ class StudyQueues:
     def _progress_of(self, run: SearchRun, running: int) -> SearchProgress:
         finals = self.final_stage.of[run.search.id]
         return SearchProgress(
+            id=run.search.id,
             name=search_name(self._study, run.search),
             planned=run.num_planned,
             is_cut_short=run.is_cut_short,

@@ -5,68 +5,52 @@ from dataclasses import asdict
 
 from podium.analysis.wording import counted
 from podium.api.answer import Answer
+from podium.live.followed_study import FollowedStudy, StudyView
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results_tools.study_status import SpentStatus, StudyStatus, study_status
-from podium.orchestrator.run.study_control import changes_text
-from podium.terminal.fitting_table import fitted_text, terminal_width
+from podium.terminal.fitting_table import terminal_width
+from podium.terminal.live_progress import progress_line, search_table
 from podium.terminal.printing import filled
-
-_COLUMNS = ("search", "trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
-_WORTH = ("search", "trials", "planned", "failed", "finals", "open", "pruned")
-_NUM_KEPT = 4  # up to what failed
 
 
 def status_answer(folder: Place) -> Answer:
     """How far each search of a study is: see `podium.Results.status`."""
-    status, changes = study_status(folder), changes_text(folder)
-    total, searches = status.total, counted(len(status.searches), "search", "searches")
+    view = FollowedStudy(folder).view()
+    place = f" on {view.running_on}" if view.running_on else ""
+    headline = f"{view.state}{place}: {progress_line(view.progress)}"
     return Answer(
-        headline=f"{total['trials']} of {total['planned']} trials of {searches} ended",
-        text=_text(status, changes),
-        record={
-            "searches": list(status.searches),
-            "total": total,
-            "spent": asdict(status.spent),
-            "changes": changes,
-        },
-        rows=status.searches,
+        headline=headline,
+        text=_text(headline, view),
+        record=asdict(view),
+        rows=[asdict(search) for search in view.progress.searches],
     )
 
 
-def _text(status: StudyStatus, changes: str) -> str:
-    """A table of searches, then totals, what was changed, and what was spent."""
-    width = terminal_width()
-    rows = [
-        {name: row["name"] if name == "search" else row[name] for name in _COLUMNS}
-        for row in status.searches
+def _text(headline: str, view: StudyView) -> str:
+    """How far the study is, a table of searches, what was changed, and what was spent."""
+    width, searches = terminal_width(), view.progress.searches
+    table, notes = search_table(view.progress, max_rows=len(searches), width=width)
+    lines = [
+        *(f"{note[0].upper()}{note[1:]}." for note in notes),
+        *(f"failed: {failure}" for failure in view.progress.failures),
+        *([f"control.yaml: {view.changes}"] if view.changes else ()),
+        *_spent_lines(view),
     ]
-    table = fitted_text(rows, columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
-    total = "  ".join(f"{name} {value}" for name, value in status.total.items())
-    changed = [f"control.yaml: {changes}"] if changes else []
-    lines = (total, *changed, *_spent_lines(status.spent))
-    return "\n".join((table, "", *(filled(line, width) for line in lines)))
+    parts = [filled(headline, width), "", *(line.plain for line in table)]
+    return "\n".join((*parts, "", *(filled(line, width) for line in lines)))
 
 
-def _spent_lines(spent: SpentStatus) -> Iterator[str]:
-    """Totals by use, what is left of the budget, and searches that ended early."""
-    if spent.trial_hours or spent.num_runs:
-        amount, unit = _unit(spent)
-        plural = "s" if spent.num_runs != 1 else ""
-        text = (
-            f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
-            f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"
-        )
-        parts = [f"{use} {of[amount]:.3g}" for use, of in spent.uses.items() if of["tries"]]
-        yield f"{text}: {', '.join(parts)}" if parts else text
-    if spent.budget:
-        yield f"budget: {', '.join(map(str, spent.budget))}"
-    for search, trials in spent.cut_short.items():
-        yield f"{search}: budget used up after {trials} of {spent.trials_per_search} trials"
-    for search, trials in spent.cancelled.items():
-        yield f"{search}: cancelled by the user after {trials} of {spent.trials_per_search} trials"
-
-
-def _unit(spent: SpentStatus) -> tuple[str, str]:
-    if spent.gpu_hours:
-        return "gpu_hours", "GPU-hours"
-    return "trial_hours", "hours of trials"
+def _spent_lines(view: StudyView) -> Iterator[str]:
+    """Totals by use, and searches that ended early."""
+    has_gpus = any(of["gpu_hours"] for of in view.spent.values())
+    amount, unit = ("gpu_hours", "GPU-hours") if has_gpus else ("trial_hours", "hours of trials")
+    if view.num_runs:
+        total = sum(of[amount] for of in view.spent.values())
+        parts = [f"{use} {of[amount]:.3g}" for use, of in view.spent.items() if of["tries"]]
+        by_use = f": {', '.join(parts)}" if parts else ""
+        runs = counted(view.num_runs, "run", "runs")
+        yield f"spent {total:.3g} {unit} in {runs} of {view.wall_hours:.3g} hours{by_use}"
+    for search in view.progress.searches:
+        if search.is_cut_short:
+            yield f"{search.name}: budget used up after {search.done} trials"
+        if search.is_cancelled:
+            yield f"{search.name}: cancelled by the user after {search.done} trials"

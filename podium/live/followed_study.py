@@ -1,15 +1,23 @@
 """A study followed by its results folder, wherever it runs."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
 
 import polars as pl
 
 from podium.errors import StudyError
 from podium.orchestrator.results.records.metric_columns import short_label
-from podium.orchestrator.results.records.runs import StartedTrial, read_runs, wall_seconds_of
+from podium.orchestrator.results.records.runs import (
+    Run,
+    StartedTrial,
+    Use,
+    ended_searches,
+    read_runs,
+    wall_seconds_of,
+)
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists, read_record, stored_files
 from podium.orchestrator.results.storage.locations import Place
@@ -26,7 +34,12 @@ from podium.orchestrator.scheduling.study_progress import (
     StudyProgress,
     budget_uses,
 )
-from podium.orchestrator.study.blocks import most_finals, searches, trials_per_search
+from podium.orchestrator.study.blocks import (
+    SECONDS_PER_HOUR,
+    most_finals,
+    searches,
+    trials_per_search,
+)
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Control
 from podium.orchestrator.trials.failure_causes import FailureTally
@@ -50,8 +63,9 @@ class StudyView:
         state: what becomes of the study, or became of it.
         running_on: name of the machine on which it runs; None if it does not.
         progress: its searches and trials.
-        curves: ``search``, ``stage``, ``state`` and ``where`` of running trials, then of the last
-            that ended, with validation ``scores`` as fold, epoch and score.
+        spent: what became of attempts -> their number ``tries``, ``trial_hours``, ``gpu_hours``.
+        wall_hours: hours of all runs, and
+        num_runs: how many there were.
         failures: ``trial_id``, ``search``, ``stage``, ``cause`` and ``message`` of trials that
             failed, the latest first, at most so many as are shown.
         changes: what ``control.yaml`` changes, or what is wrong with it; empty for nothing.
@@ -63,7 +77,9 @@ class StudyView:
     state: State
     running_on: str | None
     progress: StudyProgress
-    curves: Sequence[Mapping[str, Any]]
+    spent: Mapping[str, Mapping[str, float]]
+    wall_hours: float
+    num_runs: int
     failures: Sequence[Mapping[str, str]]
     changes: str
     has_report: bool
@@ -88,8 +104,10 @@ class FollowedStudy:
         self._reader = Reader(self._paths.folder)
         self._study = study_from_resolved(self._reader.study())
         self._names = search_names(self._study)
+        self._num_planned = trials_per_search(self._study)
         self._files: object = None  # whose rows were read
         self._rows = pl.DataFrame()
+        self._started: Sequence[StartedTrial] = ()
         self._ended_curves: dict[str, Mapping[str, Any]] = {}
 
     def view(self) -> StudyView:
@@ -109,7 +127,7 @@ class FollowedStudy:
         owner = running_owner(paths, [file.changed_at for file in stored_files(paths.runs)])
         run = runs[-1] if owner and runs else None
         known = set(self._rows["trial_id"])
-        started = [it for it in (run.running if run else ()) if it.trial_id not in known]
+        self._started = [it for it in (run.running if run else ()) if it.trial_id not in known]
         control, changes = self._control()
         gpu_seconds = sum(spent.gpu_seconds for run in runs for spent in run.spent)
         failed = self._rows.filter(pl.col("state") == "FAILED")
@@ -121,10 +139,10 @@ class FollowedStudy:
             state=state,
             running_on=owner.host if owner else None,
             progress=StudyProgress(
-                searches=self._searches(started, control, is_over=state in ENDED),
+                searches=self._searches(runs, control, is_over=state in ENDED),
                 trials_done=num_trials,
                 trials_planned=num_trials if state in ENDED else planned,
-                running=len(started),
+                running=len(self._started),
                 failed=failed.height,
                 seconds_left=run.seconds_left if run else None,
                 part_done=run.part_done if run else None,
@@ -137,7 +155,9 @@ class FollowedStudy:
                     self._rows["same_as"].null_count(),
                 ),
             ),
-            curves=(*self._running_curves(started), *self._last_curves()),
+            spent=spent_hours(runs),
+            wall_hours=wall_seconds_of(runs) / SECONDS_PER_HOUR,
+            num_runs=len(runs),
             failures=[
                 {name: row[name] or "" for name in _COLUMNS[:6]}
                 | {"search": self._names.get(row["search"], row["search"])}
@@ -146,6 +166,14 @@ class FollowedStudy:
             changes=changes,
             has_report=exists(paths.report),
         )
+
+    def curves(self) -> Sequence[Mapping[str, Any]]:
+        """Learning curves of trials that ran at the last view, then of the last that ended.
+
+        Each has ``search``, ``stage``, ``state``, ``where``, and validation ``scores`` as fold,
+        epoch and score.
+        """
+        return (*self._running_curves(), *self._last_curves())
 
     def _control(self) -> tuple[Control, str]:
         """What ``control.yaml`` changes, and that in words; nothing if it is wrong, but why."""
@@ -158,7 +186,7 @@ class FollowedStudy:
         return control, changes
 
     def _searches(
-        self, started: Sequence[StartedTrial], control: Control, *, is_over: bool
+        self, runs: Sequence[Run], control: Control, *, is_over: bool
     ) -> tuple[SearchProgress, ...]:
         is_search, is_final = pl.col("stage") == "search", pl.col("stage") == "final"
         is_complete = is_search & (pl.col("state") == "COMPLETE")
@@ -171,7 +199,8 @@ class FollowedStudy:
         )
         found = {row.pop("search"): row for row in counts.iter_rows(named=True)}
         nothing = {"done": 0, "pruned": 0, "failed": 0, "best": None, "finals_done": 0}
-        num_running = Counter(trial.search for trial in started)
+        num_running = Counter(trial.search for trial in self._started)
+        cut_short = ended_searches(runs, asdict(self._study.budget))
         shown = []
         for search in searches(self._study):
             count = found.get(search.id, nothing)
@@ -179,20 +208,22 @@ class FollowedStudy:
             is_searched = is_over or count["finals_done"] > 0
             finals = count["finals_done"] if is_over else most_finals(self._study, search)
             progress = SearchProgress(
+                id=search.id,
                 name=self._names[search.id],
-                planned=count["done"] if is_searched else trials_per_search(self._study),
+                planned=count["done"] if is_searched else self._num_planned,
                 running=num_running[search.id],
                 duplicates=0,
                 finals_planned=finals,
+                is_cut_short=cut_short.get(search.id, math.inf) < self._num_planned,
                 is_cancelled=search.id in control.cancelled,
                 **count,
             )
             shown.append(progress)
         return tuple(shown)
 
-    def _running_curves(self, started: Sequence[StartedTrial]) -> Iterator[Mapping[str, Any]]:
+    def _running_curves(self) -> Iterator[Mapping[str, Any]]:
         """Curves of the trials that run, by their logs."""
-        for trial in started[:_NUM_RUNNING_CURVES]:
+        for trial in self._started[:_NUM_RUNNING_CURVES]:
             log = read_record(self._paths.trial_log(trial.trial_id)) or b""
             scores = epoch_scores(log.decode(errors="replace"))
             yield {
@@ -226,6 +257,21 @@ class FollowedStudy:
             for row in last
         }
         return tuple(self._ended_curves.values())
+
+
+def spent_hours(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
+    """Use of attempts -> ``tries``, ``trial_hours`` and ``gpu_hours`` of all runs."""
+    of_use = {
+        use: [it for run in runs for it in run.spent if it.use == use] for use in get_args(Use)
+    }
+    return {
+        use: {
+            "tries": sum(it.tries for it in spent),
+            "trial_hours": sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
+            "gpu_hours": sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
+        }
+        for use, spent in of_use.items()
+    }
 
 
 def _causes(failed: pl.DataFrame) -> tuple[str, ...]:

@@ -89,7 +89,12 @@ class LiveServer(ThreadingHTTPServer):
         began = time.monotonic()
         try:
             view = self._followed.view()
-            self._record = {**asdict(view), "totals": progress_line(view.progress), "problem": ""}
+            self._record = {
+                **asdict(view),
+                "curves": self._followed.curves(),
+                "totals": progress_line(view.progress),
+                "problem": "",
+            }
             self._read_at = time.monotonic()
         except PodiumError as error:
             self._record = {**self._record, "problem": redacted(str(error))}

@@ -85,7 +85,20 @@ def next_gap(gap: int) -> int:
 
 
 def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> list[Text]:
-    """One line a search, then the whole study and why trials failed.
+    """`search_table`, then the whole study and why trials failed."""
+    lines, notes = search_table(progress, max_rows=max_rows, width=width)
+    note = f" ({'; '.join(notes)})" if notes else ""
+    return [
+        *lines,
+        _plain(progress_line(progress) + note, style="bold"),
+        *(_plain(f"failed: {failure}", style="red") for failure in progress.failures),
+    ]
+
+
+def search_table(
+    progress: StudyProgress, *, max_rows: int, width: int
+) -> tuple[list[Text], list[str]]:
+    """A header and one line a search, and what is not shown.
 
     Of more than ``max_rows`` searches those that are running are kept first. Counts that are zero
     for all of them have no column, nor has what does not fit into ``width``.
@@ -105,16 +118,11 @@ def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> lis
     hidden = len(progress.searches) - len(shown)
     notes = [f"+{hidden} more searches"] if hidden else []
     notes += [f"no room for {', '.join(left_out)}"] if left_out else []
-    note = f" ({'; '.join(notes)})" if notes else ""
-    return [
-        _plain(header, style="bold"),
-        *(
-            _plain(line, style="dim" if _is_finished(search) else "")
-            for line, search in zip(lines, shown, strict=True)
-        ),
-        _plain(progress_line(progress) + note, style="bold"),
-        *(_plain(f"failed: {failure}", style="red") for failure in progress.failures),
-    ]
+    styled = (
+        _plain(line, style="dim" if _is_finished(search) else "")
+        for line, search in zip(lines, shown, strict=True)
+    )
+    return [_plain(header, style="bold"), *styled], notes
 
 
 def _plain(text: str, style: str = "") -> Text:

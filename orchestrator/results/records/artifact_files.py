@@ -9,7 +9,6 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import (
     list_files,
     remove_temporaries,
-    stored_files,
 )
 from podium.orchestrator.results.storage.locations import Place
 
@@ -49,12 +48,6 @@ def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
     if chosen not in files:
         raise PodiumError(f"the trial kept nothing of fold {chosen}; known: {known}")
     return files[chosen]
-
-
-def kept_bytes(paths: StudyPaths) -> int:
-    """Bytes of all weights and embeddings of the study."""
-    files = (*stored_files(paths.models), *stored_files(paths.embeddings))
-    return sum(file.num_bytes for file in files if file.path.endswith(_SUFFIX))
 
 
 def _files(folder: Place, trial_id: str) -> dict[int, Place]:

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from podium.errors import StudyError
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.study.study import BudgetSettings, ResourceSettings
 from tests.orchestrator.clocked import Clock, ClockedExecutor
 from tests.orchestrator.run.test_budgets import MANY, ONE_GPU, alike
@@ -54,7 +54,7 @@ def test_more_hours_while_it_runs_train_as_many_trials_as_from_the_start(tmp_pat
     raised = paths_in(tmp_path / "raised")
     assert read_runs(raised)[-1].budget["gpu_hours"] == 0.3
     assert read_study(raised)["budget"]["gpu_hours"] == 0.3
-    (use,) = study_status(raised.folder).spent.budget
+    (use,) = FollowedStudy(raised.folder).view().progress.budget
     assert use.limit == 0.3
 
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.journal import (
     Journal,
@@ -18,7 +19,6 @@ from podium.orchestrator.results.records.journal import (
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.run.resume_study import rebuilt_queues
 from podium.orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
 from podium.orchestrator.scheduling.running_trial import RunningTrials
@@ -278,17 +278,17 @@ def test_how_far_and_how_long_attempts_before_the_failure_ran_does_not_count(tmp
 
 
 def test_what_the_failure_took_counts_and_no_trial_counts_twice(copied):
-    before = study_status(copied / PATHS)
+    before = FollowedStudy(copied / PATHS).view()
     failed = len(failed_ids(copied))
     run_fixed(copied)
-    after = study_status(copied / PATHS)
-    uses = after.spent.uses
-    assert uses["failed"]["tries"] == before.spent.uses["failed"]["tries"] == failed
+    after = FollowedStudy(copied / PATHS).view()
+    uses = after.spent
+    assert uses["failed"]["tries"] == before.spent["failed"]["tries"] == failed
     attempts = list(read_attempts(StudyPaths(copied / PATHS)))
     assert sum(use["tries"] for use in uses.values()) == len(attempts)
-    assert after.total["failed"] == 0
-    assert after.total["open"] == 0
-    assert after.total["trials"] == before.total["trials"]
+    assert (after.progress.failed, after.state) == (0, "complete")
+    searched = [sum(it.done for it in view.progress.searches) for view in (before, after)]
+    assert searched[0] == searched[1]
     runs = read_runs(StudyPaths(copied / PATHS))
     assert [run.end for run in runs] == ["finished", "finished"]
     whole = sum(one.whole_tries for run in runs for one in run.spent)

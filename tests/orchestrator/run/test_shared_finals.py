@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.results.trial_files import commit_trials
 from podium.orchestrator.results.trial_files.integrity import check_store
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import BudgetSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
@@ -213,5 +213,5 @@ def test_copies_are_no_part_of_a_budget_of_trials(small, tmp_path, monkeypatch):
     assert end.out_of_budget is None
     assert [(use.used, use.limit) for use in end.progress.budget] == [(trained, trained)]
     assert_frame_equal(tables(tmp_path, SMALL), tables(small, SMALL))
-    (use,) = study_status(tmp_path / SMALL.name).spent.budget
+    (use,) = FollowedStudy(tmp_path / SMALL.name).view().progress.budget
     assert (use.used, use.limit) == (trained, trained)

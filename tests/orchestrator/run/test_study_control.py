@@ -13,10 +13,10 @@ from podium.analysis.page.html_page import Paragraph
 from podium.analysis.report.compute_cost import compute_cost
 from podium.analysis.study_results.study_results import read_results
 from podium.errors import StudyError
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.run import study_control
 from podium.orchestrator.run.run_study import Console, run_study
 from podium.orchestrator.run.study_control import (
@@ -156,7 +156,8 @@ def test_the_record_status_verify_and_report_know_what_was_cancelled(tmp_path):
     folder = tmp_path / ONE_BLOCK.name
     ((search, had),) = read_runs(StudyPaths(folder))[-1].cancelled_searches.items()
     assert ".proxy_anchor." in search
-    assert study_status(folder).spent.cancelled == {search: had}
+    shown = FollowedStudy(folder).view().progress.searches
+    assert [(it.id, it.done) for it in shown if it.is_cancelled] == [(search, had)]
     findings = verify_store(folder)
     assert findings.problems == []
     results = read_results(folder)

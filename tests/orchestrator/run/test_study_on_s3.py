@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.errors import StoreError
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage import transient_errors
@@ -23,7 +24,6 @@ from podium.orchestrator.results.storage.files import (
 from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.study_status import study_status
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
@@ -55,8 +55,8 @@ def test_a_study_on_s3_gives_the_tables_of_a_local_one_and_shows_no_credentials(
     assert not end.interrupted
     assert_frame_equal(tables(downloaded(bucket, tmp_path), TINY), local_tables)
     check_secrets(tmp_path, capsys, caplog, bucket)
-    status = study_status(bucket / TINY.name)
-    assert status.total["open"] == status.total["failed"] == 0
+    progress = FollowedStudy(bucket / TINY.name).view().progress
+    assert (progress.running, progress.failed) == (0, 0)
     before = len(local_tables)
     assert check_store(StudyPaths(bucket / TINY.name)) == before
     run_here(TINY, bucket)  # nothing is left to do

@@ -11,8 +11,8 @@ from polars.testing import assert_frame_equal
 from podium.analysis.study_results.study_results import read_results
 from podium.api.report import report_of_study
 from podium.arguments.report_targets import ReportTargets
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
@@ -59,7 +59,7 @@ def test_a_clock_that_jumps_changes_no_result(tmp_path, wrong_clock, monkeypatch
         .collect()
         .height
     )
-    assert study_status(folder).total["open"] == 0
+    assert FollowedStudy(folder).view().state == "complete"
     assert verify_store(folder).problems == []
     assert report_of_study(read_results(folder)).write(ReportTargets()).exists()
     monkeypatch.undo()

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.errors import CorruptFileError, StoreError
+from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.scheduling import run_accounting
 from podium.orchestrator.scheduling.resource_usage import Spending
 from podium.orchestrator.scheduling.run_accounting import RunAccount
@@ -34,7 +34,7 @@ def runs_of(storage):
 
 
 def status_of(storage):
-    return study_status(storage / STUDY.name).spent
+    return FollowedStudy(storage / STUDY.name).view()
 
 
 def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
@@ -54,8 +54,8 @@ def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
     spent = sum(one.seconds for one in killed.spent)
     # One trial at a time was busy nearly always, from the start to the last word.
     assert spent >= killed.seconds - 1.0
-    before = status_of(tmp_path)
-    assert before.gpu_hours == pytest.approx(0.5 * spent / HOUR)
+    gpu_hours = sum(use["gpu_hours"] for use in status_of(tmp_path).spent.values())
+    assert gpu_hours == pytest.approx(0.5 * spent / HOUR)
     assert killed.seconds - runs[0].seconds <= lost_at_most
     end = run_here(study, tmp_path, InterruptedAfter(3))
     assert end.interrupted
@@ -63,8 +63,8 @@ def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
     assert first == killed
     assert second.end == "interrupted"
     (use,) = end.progress.budget
-    assert use.used == pytest.approx(before.gpu_hours, abs=5.0 / HOUR)
-    assert use.used >= before.gpu_hours
+    assert use.used == pytest.approx(gpu_hours, abs=5.0 / HOUR)
+    assert use.used >= gpu_hours
 
 
 def test_what_an_error_ended_says_so(tmp_path):
@@ -93,15 +93,16 @@ def test_status_and_frames_tell_uses_limits_and_who_ended_early(tmp_path):
     study = replace(MANY, budget=BudgetSettings(gpu_hours=0.2, trials=500))
     run(study, tmp_path, alike)
     status = status_of(tmp_path)
-    assert sum(use["gpu_hours"] for use in status.uses.values()) == pytest.approx(status.gpu_hours)
-    limits = [(use.what, use.limit) for use in status.budget]
+    gpu_hours = sum(use["gpu_hours"] for use in status.spent.values())
+    limits = [(use.what, use.limit) for use in status.progress.budget]
     assert limits == [("GPU-hours", 0.2), ("trials", 500)]
-    assert len(status.cut_short) == 2
-    assert all(0 < had < status.trials_per_search == 30 for had in status.cut_short.values())
+    cut_short = [it.done for it in status.progress.searches if it.is_cut_short]
+    assert len(cut_short) == 2
+    assert all(0 < had < 30 for had in cut_short)
     assert status.num_runs == 1
     reader = Reader(tmp_path / STUDY.name)
     spending = reader.spending().collect()
-    assert spending["gpu_seconds"].sum() == pytest.approx(status.gpu_hours * HOUR)
+    assert spending["gpu_seconds"].sum() == pytest.approx(gpu_hours * HOUR)
     assert spending["tries"].sum() == rows(tmp_path).height
     assert reader.runs().collect()["num_ended_searches"].to_list() == [2]
 

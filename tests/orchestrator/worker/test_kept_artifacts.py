@@ -12,7 +12,6 @@ from podium.kept_files.tensor_file import decode_tensors
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results_tools.study_status import study_status
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study.study import KeepSettings
 from podium.orchestrator.study.study_changes import compare
@@ -67,12 +66,6 @@ def test_final_trials_leave_weights_and_all_tested_ones_embeddings(undisturbed):
     expected = names("models", ["final"]) | names("embeddings", ["final", "baseline"])
     assert len(expected) >= 2 * 2 + 2
     assert set(left(storage, study)) == expected
-
-
-def test_status_tells_what_it_takes(undisturbed):
-    storage, study = undisturbed
-    total = sum(map(len, left(storage, study).values()))
-    assert study_status(storage / study.name).total["kept_mb"] == round(total / 1e6, 1) > 0
 
 
 def test_what_was_left_says_which_trial_it_is_of(undisturbed):

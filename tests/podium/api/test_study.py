@@ -221,7 +221,7 @@ def test_before_the_first_trial_frames_are_empty_and_verdicts_say_what_is_missin
         assert frame.is_empty()
         assert "trial_id" in frame.columns
     assert results.select_trials(sort="objective", top=3).is_empty()
-    assert results.status().headline.startswith("0 of ")
+    assert results.status().headline.startswith("planned: 0 of ")
     verdicts = {
         "no tested final trial yet": results.tournament,
         "several folds": results.cv,

@@ -33,8 +33,8 @@ def test_status_shows_what_was_spent_and_what_the_budget_leaves(stopped, capsys)
     assert "hours of trials in 1 run of" in printed
     assert "of 0.0001 hours\n" in printed
     status = json.loads(call(capsys, "status", results, "--json").out)
-    assert status["spent"]["num_runs"] == 1
-    assert status["spent"]["budget"][0]["used"] > 0.0001
+    assert status["num_runs"] == 1
+    assert status["progress"]["budget"][0]["used"] > 0.0001
 
 
 def plan(capsys, tmp_path, *overrides):

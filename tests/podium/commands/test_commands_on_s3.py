@@ -37,8 +37,8 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
 
     study = bucket / "results" / "tiny"
     podium("run", file, "--local", "--no-report")
-    assert json.loads(podium("status", study, "--json"))["total"]["trials"] == 4
-    assert json.loads(podium("status", file, "--json"))["total"]["trials"] == 4
+    assert json.loads(podium("status", study, "--json"))["progress"]["trials_done"] == 4
+    assert json.loads(podium("status", file, "--json"))["progress"]["trials_done"] == 4
     trials = json.loads(podium("trials", study, "--json"))
     final = next(trial["trial_id"] for trial in trials if trial["stage"] == "final")
     assert "No trial failed" in podium("trials", file, "--failed")

@@ -15,6 +15,7 @@ FAILURE = "data [bold]\x1b[2J\nfailed: forged"
 PROGRESS = StudyProgress(
     searches=(
         SearchProgress(
+            id="glyphs.x.y.fixed.0",
             name=NAME,
             planned=2,
             done=1,

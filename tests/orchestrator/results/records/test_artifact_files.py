@@ -4,7 +4,6 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.artifact_files import (
     embedding_files,
     file_of_fold,
-    kept_bytes,
     model_files,
     remove_leftovers,
 )
@@ -13,14 +12,12 @@ from podium.orchestrator.results.storage.files import put
 
 def test_files_are_found_by_trial_and_fold(paths):
     assert model_files(paths, "ab") == embedding_files(paths, "ab") == {}
-    assert kept_bytes(paths) == 0
     for trial_id, fold in (("ab", 0), ("ab", 11), ("abc", 2)):
         put(paths.model(trial_id, fold), b"weights")
     put(paths.test_embeddings("ab", 3), b"333")
     assert model_files(paths, "ab") == {fold: paths.model("ab", fold) for fold in (0, 11)}
     assert list(embedding_files(paths, "ab")) == [3]
     assert model_files(paths, "a") == {}
-    assert kept_bytes(paths) == 3 * 7 + 3
 
 
 def test_one_fold_needs_no_name_and_several_do(paths):
