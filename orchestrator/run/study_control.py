@@ -210,7 +210,7 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
     keys = read_keys(_Keys, root.values, (), problems)
     stated = root.values.get("budget") if isinstance(root.values, dict) else None
     hours = {name: it for name, it in asdict(keys.budget).items() if name in (stated or ())}
-    if hours:
+    if hours and not problems.concern("budget"):
         check_budget(replace(study, budget=Control(hours=hours).budget(study.budget)), problems)
     given = keys.cancel or ()
     ids = _ids(study) if given else {}

@@ -32,7 +32,7 @@ from podium.orchestrator.study.configs import (
 )
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.orchestrator.study.unused_settings import why_unused_training
+from podium.orchestrator.study.unused_settings import unused_by
 from podium.search_spaces.parameters import Choice, Int, Real, Value
 from podium.trainables.recipes import reasons_of
 from podium.trainables.settings.loss_expression import parse_loss
@@ -315,19 +315,18 @@ def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     values = unsearched_values(study, block, loss)
     training = training_of(study, block).with_values(values)
     space = space_of(study, loss, values)
-    dataset = dataset_of(study, block)
-    texts = {}
-    for name, value in asdict(training).items():
-        if name in TRAINING_TYPES and not why_unused_training(
-            name,
-            training,
-            dataset=dataset,
-            backbone=block.backbone,
-            loss=loss,
-            configs=extreme_configs(values, space),
-        ):
-            texts[name] = _setting_text(value, space.parameters, name)
-    return texts
+    unused = unused_by(
+        loss,
+        training,
+        extreme_configs(values, space),
+        dataset=dataset_of(study, block),
+        backbone=block.backbone,
+    )
+    return {
+        name: _setting_text(value, space.parameters, name)
+        for name, value in asdict(training).items()
+        if name in TRAINING_TYPES and name not in unused
+    }
 
 
 def _setting_text(value: Value, searched: Mapping[str, Real | Int | Choice], name: str) -> str:

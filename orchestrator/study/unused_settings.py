@@ -9,53 +9,41 @@ from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.settings.trial_settings import DatasetSettings
-from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
+from podium.trainables.settings.unused_settings import unused_settings
 
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 
 
-def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
-    """Why a hyperparameter of ``loss`` changes nothing, in words; None if it changes something.
-
-    Args:
-        loss: name of the loss in a study.
-        name: name of the hyperparameter; for one of training see `why_unused_training`.
-        configs: values of all hyperparameters; the hyperparameter must exist in one config.
-    """
-    condition = facts_of(loss).conditions.get(name)
-    if condition is not None and not any(condition.holds(config) for config in configs):
-        return f"changes nothing: it exists only if {condition}"
-    return None
-
-
-def why_unused_training(
-    name: str,
+def unused_by(
+    loss: str | None,
     training: TrainingSettings,
+    configs: Iterable[Mapping[str, Value]],
     *,
     dataset: DatasetSettings,
     backbone: str,
-    loss: str | None,
-    configs: Iterable[Mapping[str, Value]],
-) -> str | None:
-    """Why a setting changes nothing, in words; None if it changes something.
+) -> dict[str, str]:
+    """Hyperparameter or training setting that changes nothing -> why, in words.
 
     Args:
-        name: name of the setting.
+        loss: name of the loss in a study; None if it is not known.
         training: all training settings.
+        configs: values of all hyperparameters; what acts in one of them changes something.
         dataset: data set that is trained on.
         backbone: name of the backbone.
-        loss: name of the loss in a study; None if it is not known.
-        configs: values of all its hyperparameters; the setting must act in one config.
 
     Raises:
         TrialInputError: there is no such data set or backbone.
     """
-    if name == "step_factor" and training.step_epochs:  # acts where the steps do
-        name = "step_epochs"
-    facts, network = dataset_facts(dataset), backbone_facts(backbone)
-    surroundings = Surroundings(
-        training=training,
+    facts, network, configs = dataset_facts(dataset), backbone_facts(backbone), list(configs)
+    conditions = {} if loss is None else facts_of(loss).conditions
+    absent = {
+        name: f"it exists only if {condition}"
+        for name, condition in conditions.items()
+        if not any(condition.holds(config) for config in configs)
+    }
+    return absent | unused_settings(
+        training,
         dataset=dataset.label,
         has_vectors=facts.num_features is not None,
         has_own_size=has_own_size(dataset),
@@ -63,7 +51,6 @@ def why_unused_training(
         has_map=network is None or network.has_map,
         no_proxies="" if loss is None else _why_no_proxies(loss, configs),
     )
-    return why_unused_setting(name, surroundings)
 
 
 def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:

@@ -8,9 +8,9 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import Field, StrictFloat
 
@@ -20,7 +20,7 @@ from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.defaults import metric_of
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.study import Study, TrainOn
+from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.file_paths import (
     MAX_TABLE_BYTES,
     UnreadableError,
@@ -35,7 +35,6 @@ from podium.orchestrator.study_parser.read_keys import (
     read_mapping,
 )
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
-from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import names
 
 EXPECT = "expect"
@@ -47,16 +46,15 @@ _DEPENDS_ON = (
 )
 
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
+_NAMED = (*_FACTORS, "loss", "metric")  # what ``names`` translates
 _LABELS = ("finalist", "protocol", "train_on")
-_COLUMNS = (*_FACTORS, "loss", *_LABELS, "metric", "k", "value", "tolerance")
-_VALUE_COLUMNS = ("value", "recall")  # of a table; the second is how ours are headed
-_HYPERPARAMETER = "hp."  # what columns of hyperparameters begin with, as in tables of trials
+_COLUMNS = (*_NAMED, *_LABELS, "k", "value", "tolerance")
+_HP = "hp."  # what columns of hyperparameters begin with, as in tables of trials
 
 _PERCENT = 100.0
 _MAX_VALUES = 10_000
-_MAX_FRACTION = 1.0
 
-_Cells = Mapping[str, str]  # column -> text; one that is absent or empty has the usual value
+_Row = Mapping[str, str]  # column -> text of the cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,28 +71,11 @@ class _Keys:
 
 
 class _InvalidRow(Exception):
-    """A cell of a row is wrong, or about something that the study does not cover.
+    """A cell of a row is wrong: its column, the rule, what it holds, and choices or None."""
 
-    Args:
-        column: name of the cell.
-        rule: what must hold.
-        got: what is in the cell; None for nothing.
-        choices: what might be in it.
-        is_elsewhere: whether the study does not cover it, which in a table is no error.
-    """
 
-    def __init__(
-        self,
-        column: str,
-        rule: str,
-        got: object = None,
-        choices: Iterable[str] | None = None,
-        *,
-        is_elsewhere: bool = False,
-    ) -> None:
-        super().__init__(rule)
-        self.column, self.rule, self.got, self.is_elsewhere = column, rule, got, is_elsewhere
-        self.choices = None if choices is None else list(choices)
+class _Elsewhere(_InvalidRow):
+    """A cell is about something that the study does not have, which in a table is no error."""
 
 
 def with_expected(study: Study, given: Given, problems: Problems) -> Study:
@@ -108,163 +89,47 @@ def with_expected(study: Study, given: Given, problems: Problems) -> Study:
         return study
     is_matchable = not problems.concern(*_DEPENDS_ON)
     keys = read_keys(_Keys, values, (EXPECT,), problems)
-    is_known = isinstance(values, dict) and values.keys() <= _Keys.__dataclass_fields__.keys()
-    if not is_matchable or not is_known:
+    if not is_matchable or not isinstance(values, dict):
         return study
     if "source" not in values:
         problems.add((EXPECT,), f"{EXPECT}.source must name the publication of the values")
     if not any(key in values for key in ("values", "file", "ranks")):
         problems.add((EXPECT,), f"{EXPECT} must have values, a file or ranks")
-    rows = _ExpectedRows(study, keys)
-    of_file, num_elsewhere = ([], 0) if keys.file is None else _of_file(keys.file, rows, problems)
-    of_study = _of_values(keys.values, rows, problems) if "values" in values else ()
-    expected = (*of_study, *of_file)
-    _check_values(expected, problems)
-    return replace(
-        study,
-        expect=Expected(
-            source=keys.source,
-            values=expected,
-            num_elsewhere=num_elsewhere,
-            ranks=_ranks(keys.ranks, study.loss_names, problems),
-        ),
+    found: list[ExpectedValue] = []
+    if "values" in values:
+        rows = _rows_of_study_file(keys.values, problems)
+        found += _found(study, keys, rows, problems)[0]
+    num_elsewhere = 0
+    if keys.file is not None:
+        of_table, num_elsewhere = _of_table(study, keys, keys.file, problems)
+        found += of_table
+    _check_values(found, problems)
+    expected = Expected(
+        source=keys.source,
+        values=tuple(found),
+        num_elsewhere=num_elsewhere,
+        ranks=_ranks(keys.ranks, study.loss_names, problems),
     )
+    return replace(study, expect=expected)
 
 
-class _ExpectedRows:
-    """Matches rows of published values to blocks and losses of a study.
-
-    Spelling of names varies: ``ResNet50`` matches ``resnet50`` and ``MultiSimilarity`` matches
-    ``multi_similarity``; where letters and digits differ too, ``names`` has to translate.
-
-    Args:
-        study: study with valid data sets, backbones and losses.
-        keys: what rows have that do not say it themselves.
-    """
-
-    def __init__(self, study: Study, keys: _Keys) -> None:
-        self._study, self._blocks = study, blocks(study)
-        self._names = {_plain_name(name): here for name, here in keys.names.items()}
-        self._usual = {name: str(getattr(keys, name)) for name in (*_LABELS, "tolerance")}
-
-    def value(self, cells: _Cells) -> ExpectedValue:
-        """The expected value in a row.
-
-        Raises:
-            _InvalidRow: a cell is wrong, missing where the study has several values, or of what
-                the study does not have.
-        """
-        study, own = self._study, metric_of(self._study.datasets)
-        given = {**self._usual, "metric": own, **{name: it for name, it in cells.items() if it}}
-        for column in (*_FACTORS, "loss", "metric"):
-            text = given.get(column, "")
-            given[column] = self._names.get(_plain_name(text), text)
-        loss = _of_study("loss", given, study.loss_names, _is_loss)
-        metrics = (own, *(METRICS_WITHOUT_K if own == RECALL.name else ()))
-        found = _of_study("metric", given, metrics)
-        metric = "" if found == own else found
-        config = self._config(given, loss, metric)
-        protocols = tuple(protocol.label for protocol in study.protocols)
-        labels = {
-            "finalist": _of_study("finalist", given, ("winner", "default")),
-            "protocol": given["protocol"] and _of_study("protocol", given, protocols),
-            "train_on": given["train_on"]
-            and _of_study("train_on", given, study.final.train_on, get_args(TrainOn).__contains__),
-        }
-        if config:
-            labels = {**labels, "finalist": "config", "train_on": ""}
-        return ExpectedValue(
-            loss=loss,
-            block=self._block(given),
-            k=self._k(given, metric),
-            value=_number(given, "value", low=0.0, high=_PERCENT),
-            tolerance=_number(given, "tolerance"),
-            metric=metric,
-            config=config,
-            **labels,
-        )
-
-    def _block(self, given: _Cells) -> str:
-        candidates = self._blocks
-        for column in _FACTORS:
-            values = dict.fromkeys(str(getattr(block, column)) for block in candidates)
-            chosen = _of_study(column, given, tuple(values), bool)
-            candidates = tuple(it for it in candidates if str(getattr(it, column)) == chosen)
-        return candidates[0].label
-
-    def _config(self, given: _Cells, loss: str, metric: str) -> str:
-        """Hyperparameters of one config of the searches, as text; empty without any."""
-        of_config = {
-            name.removeprefix(_HYPERPARAMETER): text
-            for name, text in given.items()
-            if name.startswith(_HYPERPARAMETER)
-        }
-        known = facts_of(loss).legal_parameters
-        needed = ("record_all",) if metric else ("record", "record_all")
-        for name in of_config:
-            column = f"{_HYPERPARAMETER}{name}"
-            if name not in known:
-                raise _InvalidRow(column, f"{loss} has no such hyperparameter", name, known)
-            if self._study.quarantine not in needed:
-                rule = f"scores of single configs need quarantine: {needed[0]}"
-                raise _InvalidRow(column, rule, self._study.quarantine)
-        return " ".join(f"{name}={text}" for name, text in of_config.items())
-
-    def _k(self, given: _Cells, metric: str) -> int:
-        ks = tuple(map(str, self._study.ks))
-        if metric:
-            if "k" in given:
-                raise _InvalidRow("k", f"{metric} has no K", given["k"])
-            return 0
-        number = _number({"k": ks[0], **given}, "k", low=1)
-        if number != int(number):
-            raise _InvalidRow("k", "k must be a whole number", given["k"])
-        return int(_of_study("k", {"k": str(int(number))}, ks, bool))
-
-
-def _of_values(given: object, rows: _ExpectedRows, problems: Problems) -> Iterator[ExpectedValue]:
+def _rows_of_study_file(given: object, problems: Problems) -> Iterator[tuple[Path, _Row]]:
     for path, item in read_items(given, (EXPECT, "values"), problems, most=_MAX_VALUES):
-        of_config = (
-            (key for key in item if key.startswith(_HYPERPARAMETER))
-            if isinstance(item, dict)
-            else ()
-        )
-        values = read_mapping(item, (*_COLUMNS, *of_config), path, problems)
-        if problems.concern(path):
-            continue
-        cells = {key: "" if value is None else str(value) for key, value in values.items()}
-        try:
-            yield rows.value(cells)
-        except _InvalidRow as error:
-            at = (*path, error.column) if error.column in cells else path
-            problems.add(at, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices)
+        config = [key for key in item if key.startswith(_HP)] if isinstance(item, dict) else []
+        values = read_mapping(item, (*_COLUMNS, *config), path, problems)
+        if not problems.concern(path):
+            yield path, {key: "" if it is None else str(it) for key, it in values.items()}
 
 
-def _of_file(
-    given: str, rows: _ExpectedRows, problems: Problems
+def _of_table(
+    study: Study, keys: _Keys, file: str, problems: Problems
 ) -> tuple[list[ExpectedValue], int]:
     """The values of a published table that are of the study, and how many are not."""
     key: Path = (EXPECT, "file")
-    table = _table(read_path(given, key, problems), key, problems)
-    if table is None:
-        return [], 0
-    found: list[ExpectedValue] = []
-    wrong: dict[tuple[str, object], tuple[int, _InvalidRow]] = {}
-    num_elsewhere = 0
-    for number, cells in enumerate(table, start=1):
-        if not cells["value"]:
-            continue
-        try:
-            found.append(rows.value(cells))
-        except _InvalidRow as error:
-            if error.is_elsewhere:
-                num_elsewhere += 1
-            else:
-                wrong.setdefault((error.rule, error.got), (number, error))
-    for number, row in wrong.values():  # each problem once, with the first row that has it
-        rule = f"{label(key)}, row {number}: {row.rule}"
-        problems.add(key, rule, got=row.got, choices=row.choices)
-    if not found and not wrong:
+    table = enumerate(_rows_of_table(file, key, problems), start=1)
+    rows = (((*key, f"row {number}"), row) for number, row in table if row["value"])
+    found, num_elsewhere = _found(study, keys, rows, problems)
+    if not found and not problems.concern(key):
         problems.add(
             key,
             f"{label(key)} has no value of a block, loss and K of this study: translate the"
@@ -273,26 +138,159 @@ def _of_file(
     return found, num_elsewhere
 
 
-def _table(path: str, key: Path, problems: Problems) -> list[dict[str, str]] | None:
-    """Rows of the file by column; None if something is wrong with it."""
+def _found(
+    study: Study, keys: _Keys, rows: Iterable[tuple[Path, _Row]], problems: Problems
+) -> tuple[list[ExpectedValue], int]:
+    """The values in rows, and how many rows of a table are not of the study.
+
+    Each problem of a table is noted once, with the first row that has it.
+    """
+    found: list[ExpectedValue] = []
+    noted: set[tuple[object, ...]] = set()
+    num_elsewhere = 0
+    for path, row in rows:
+        is_table = path[1] == "file"
+        try:
+            found.append(_expected_value(study, keys, row))
+        except _InvalidRow as error:
+            column, rule, got, choices = error.args
+            at = (*path, column) if column in row and not is_table else path
+            if is_table and isinstance(error, _Elsewhere):
+                num_elsewhere += 1
+            elif not is_table or (rule, got) not in noted:
+                problems.add(at, f"{label(path)}: {rule}", got=got, choices=choices)
+            noted.add((rule, got))
+    return found, num_elsewhere
+
+
+def _rows_of_table(file: str, key: Path, problems: Problems) -> list[dict[str, str]]:
+    """Rows of a published table by column; none if something is wrong with it."""
+    path = read_path(file, key, problems)
     if problems.concern(key):
-        return None
+        return []
     try:
-        lines = io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")
-        header, *rows = csv.reader(lines)
+        reader = csv.reader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline=""))
+        header, *rows = reader
     except UnreadableError as error:
         problems.add(key, f"{label(key)} cannot be read: {error}", got=path)
-        return None
+        return []
     except (csv.Error, ValueError) as error:
         problems.add(key, f"{label(key)} is not a CSV file: {error}", got=path)
-        return None
-    names = ["value" if name in _VALUE_COLUMNS else name for name in header]
-    if names.count("value") != 1:
-        rule = f"{label(key)} must have one column of values: {' or '.join(_VALUE_COLUMNS)}"
+        return []
+    columns = ["value" if name == "recall" else name for name in header]
+    if columns.count("value") != 1:
+        rule = f"{label(key)} must have one column of values: value or recall"
         problems.add(key, rule, got=header)
-        return None
-    cells = (dict(zip(names, row, strict=False)) for row in rows)
-    return [{name: row.get(name, "").strip() for name in names} for row in cells]
+        return []
+    width = len(columns)
+    cells = [[cell.strip() for cell in (*row, *[""] * width)[:width]] for row in rows]
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def _expected_value(study: Study, keys: _Keys, row: _Row) -> ExpectedValue:
+    """The expected value in a row; an empty cell has what is said of all rows.
+
+    Spelling varies: ``ResNet50`` matches ``resnet50`` and ``MultiSimilarity`` matches
+    ``multi_similarity``; where letters and digits differ too, ``names`` has to translate.
+
+    Raises:
+        _Elsewhere: a cell is about something that the study does not have.
+        _InvalidRow: a cell is wrong, or missing where the study has several values.
+    """
+    own = metric_of(study.datasets)
+    usual = {name: str(getattr(keys, name)) for name in (*_LABELS, "tolerance")}
+    cells = {**usual, "metric": own, **{column: text for column, text in row.items() if text}}
+    here = {_plain_name(name): translated for name, translated in keys.names.items()}
+    for column in _NAMED:
+        if column in cells:
+            cells[column] = here.get(_plain_name(cells[column]), cells[column])
+    loss = _match("loss", cells, study.loss_names)
+    metrics = (own, *(METRICS_WITHOUT_K if own == RECALL.name else ()))
+    metric = _match("metric", cells, metrics).removeprefix(own)
+    config = _config(study, cells, loss, metric)
+    protocols = tuple(protocol.label for protocol in study.protocols)
+    trained = cells["train_on"] and _match("train_on", cells, study.final.train_on)
+    return ExpectedValue(
+        loss=loss,
+        block=_block(study, cells),
+        k=_k(study, cells, metric),
+        value=_number(cells, "value", _PERCENT),
+        tolerance=_number(cells, "tolerance"),
+        metric=metric,
+        config=config,
+        finalist="config" if config else _match("finalist", cells, ("winner", "default")),
+        protocol=cells["protocol"] and _match("protocol", cells, protocols),
+        train_on="" if config else trained,
+    )
+
+
+def _block(study: Study, cells: _Row) -> str:
+    candidates = blocks(study)
+    for column in _FACTORS:
+        values = dict.fromkeys(str(getattr(block, column)) for block in candidates)
+        chosen = _match(column, cells, tuple(values))
+        candidates = tuple(it for it in candidates if str(getattr(it, column)) == chosen)
+    return candidates[0].label
+
+
+def _config(study: Study, cells: _Row, loss: str, metric: str) -> str:
+    """Hyperparameters of one config of the searches, as text; empty without any."""
+    known = facts_of(loss).legal_parameters
+    needed = ("record_all",) if metric else ("record", "record_all")
+    config = {it.removeprefix(_HP): text for it, text in cells.items() if it.startswith(_HP)}
+    for name in config:
+        if name not in known:
+            raise _InvalidRow(f"{_HP}{name}", f"{loss} has no such hyperparameter", name, known)
+        if study.quarantine not in needed:
+            rule = f"scores of single configs need quarantine: {needed[0]}"
+            raise _InvalidRow(f"{_HP}{name}", rule, study.quarantine, None)
+    return " ".join(f"{name}={text}" for name, text in config.items())
+
+
+def _k(study: Study, cells: _Row, metric: str) -> int:
+    given = cells.get("k")
+    if metric:
+        if given:
+            raise _InvalidRow("k", f"{metric} has no K", given, None)
+        return 0
+    if given and not given.isdecimal():
+        raise _InvalidRow("k", "k must be a whole number", given, None)
+    ks = tuple(map(str, study.ks))
+    return int(_match("k", {"k": given or ks[0]}, ks))
+
+
+def _match(column: str, cells: _Row, own: Sequence[str]) -> str:
+    """The one of the study's own values that a cell means; the only one if the cell is empty."""
+    text = cells.get(column, "")
+    if text in own or (not text and len(own) == 1):
+        return text or own[0]
+    if not text:
+        raise _InvalidRow(column, f"{column} must be given: the study has several", text, own)
+    alike = [name for name in own if _plain_name(name) == _plain_name(text)]
+    if len(alike) == 1:
+        return alike[0]
+    is_loss = column == "loss" and _plain_name(text) in map(_plain_name, names("losses"))
+    if is_loss or column in (*_FACTORS, "k", "train_on"):
+        raise _Elsewhere(column, f"the study does not have this {column}", text, own)
+    hint = ": give the name it has in the study under names" if column in _NAMED else ""
+    raise _InvalidRow(column, f"there is no such {column}{hint}", text, own)
+
+
+def _plain_name(name: str) -> str:
+    """Lower-case letters and digits alone, so that spellings of one name compare equal."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _number(cells: _Row, column: str, high: float = math.inf) -> float:
+    given = cells.get(column)
+    try:
+        number = float(given or "")
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= high or number == math.inf:
+        bound = f"from 0 to {high:g}" if high < math.inf else "of at least 0"
+        raise _InvalidRow(column, f"{column} must be a number {bound}", given, None)
+    return number
 
 
 def _ranks(
@@ -311,69 +309,12 @@ def _ranks(
 
 def _check_values(values: Sequence[ExpectedValue], problems: Problems) -> None:
     """Note values that are no percentages, and the first that is there twice."""
-    if values and all(value.value <= _MAX_FRACTION for value in values):
+    if values and all(value.value <= 1 for value in values):
         rule = f"{EXPECT} takes scores in percent, such as 69.7; these are all at most 1"
         problems.add((EXPECT,), rule)
-    seen = set()
-    for value in values:
-        cell = replace(value, value=0.0, tolerance=0.0)
-        if cell in seen:
-            what = value.metric or f"k = {value.k}"
-            rule = f"{EXPECT} has two values of {value.loss} in {value.block} at {what}"
-            problems.add((EXPECT,), rule)
-            return
-        seen.add(cell)
-
-
-def _plain_name(name: str) -> str:
-    """Lower-case letters and digits alone, so that spellings of one name compare equal."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _of_study(
-    column: str,
-    given: _Cells,
-    own: Sequence[str],
-    is_known: Callable[[str], bool] = lambda _: False,
-) -> str:
-    """The value of the study that a cell means; the only one if the cell is empty.
-
-    Args:
-        column: name of the cell.
-        given: the row.
-        own: values of the study.
-        is_known: whether there is such a value, of which the study does not have all.
-    """
-    text = given.get(column, "")
-    if not text and len(own) != 1:
-        raise _InvalidRow(column, f"{column} must be given: the study has several", choices=own)
-    alike = [name for name in own if _plain_name(name) == _plain_name(text)]
-    if text in own or not text or len(alike) == 1:
-        return text if text in own else [*alike, own[0]][0]
-    hint = "" if column in _LABELS else ": give the name it has in the study under names"
-    rule = f"there is no such {column}{hint}"
-    if is_known(text):
-        rule = f"the study does not have this {column}"
-    raise _InvalidRow(column, rule, text, own, is_elsewhere=is_known(text))
-
-
-def _is_loss(name: str) -> bool:
-    if _plain_name(name) in map(_plain_name, names("losses")):
-        return True
-    try:
-        facts_of(name)
-    except TrialInputError:
-        return False
-    return True
-
-
-def _number(cells: _Cells, column: str, *, low: float = 0.0, high: float = math.inf) -> float:
-    given = cells.get(column) or ""
-    try:
-        number = float(given)
-    except ValueError:
-        number = math.nan
-    if not low <= number <= high or number == math.inf:
-        bound = f"from {low:g} to {high:g}" if high < math.inf else f"of at least {low:g}"
-        raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
-    return number
+    cells = [replace(value, value=0.0, tolerance=0.0) for value in values]
+    if len(set(cells)) < len(cells):
+        value = next(cell for index, cell in enumerate(cells) if cell in cells[:index])
+        what = value.metric or f"k = {value.k}"
+        rule = f"{EXPECT} has two values of {value.loss} in {value.block} at {what}"
+        problems.add((EXPECT,), rule)

@@ -55,6 +55,10 @@ class Problems:
         self._found.append((where, partial(_text, where, rule, got, names)))
         self._concerned.update(path[:length] for length in range(len(path) + 1))
 
+    def at(self, path: Path | str, rule: str, **shown: Any) -> None:
+        """As `add`, of a rule that begins with the key, such as ``must be text``."""
+        self.add(path, f"{label(_keys(path))} {rule}", **shown)
+
     def concern(self, *paths: Path | str) -> bool:
         """Whether any of these values, or what is within them, was found wrong already.
 

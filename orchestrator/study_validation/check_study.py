@@ -4,24 +4,18 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 on values that were found wrong already is skipped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.study import Study, StudyLoss
-from podium.orchestrator.study.unused_settings import (
-    start_epoch_problem,
-    why_unused,
-)
-from podium.orchestrator.study_parser.problems import Problems, label
-from podium.orchestrator.study_parser.yaml_tree import Path
+from podium.orchestrator.study.study import Study
+from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_validation import comparison, searches, training
 from podium.orchestrator.study_validation.trained_losses import TrainedLoss, trained_losses
 from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
-from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 
 def check_study(study: Study, problems: Problems) -> None:
@@ -29,6 +23,10 @@ def check_study(study: Study, problems: Problems) -> None:
     for check, reads in _RULES:
         if not problems.concern(*reads):
             check(study, problems)
+    items = trained_losses(study, problems)
+    for check_items, reads in _RULES_OF_TRAINING:
+        if not problems.concern(*reads):
+            check_items(study, items, problems)
 
 
 def _check_tune(study: Study, problems: Problems) -> None:
@@ -72,46 +70,18 @@ def _check_datasets(study: Study, problems: Problems) -> None:
             problems.add(path, str(error))
 
 
-def _check_used(study: Study, problems: Problems) -> None:
-    """Note values and ranges that change nothing, and start epochs after the last one."""
-    items = trained_losses(study, problems)
-    for index, loss in enumerate(study.losses):
-        path: Path = ("losses", index)
-        of_loss = [item for item in items if item.loss == loss.name]
-        configs = [config for item in of_loss for config in training.configs_of(study, item)]
-        for section, names in (("values", loss.values), ("space", loss.own_parameters)):
-            for name in names:
-                key_path = (*path, section, name)
-                if name in TRAINING_TYPES:
-                    reason = training.why_unused_by_all(study, of_loss, name, key_path, problems)
-                else:
-                    reason = why_unused(loss.name, name, configs)
-                if reason:
-                    problems.add(key_path, f"{label(key_path)} {reason}")
-        for item in of_loss:
-            _check_epochs(study, loss, item, path, problems)
-
-
-def _check_epochs(
-    study: Study, loss: StudyLoss, item: TrainedLoss, path: Path, problems: Problems
-) -> None:
-    """Note memories and main losses that would start after the last epoch in every config."""
-    configs = [{**config, **loss.values} for config in training.configs_of(study, item)]
-    for name in item.values:
-        key_path: Path = (*path, "values", name)
-        earliest = min(config[name] for config in configs)
-        rule = start_epoch_problem(name, earliest, item.training.epochs)
-        if rule and not problems.concern("training.epochs", key_path):
-            problems.add(key_path, rule, got=earliest)
-
+_Rule = Callable[[Study, Problems], None]
+_RuleOfTraining = Callable[[Study, Sequence[TrainedLoss], Problems], None]
 
 _SPACES = ("losses", "search.space", "search.tune")
 _BATCHES = ("training.batch_size", "training.samples_per_class", "training.sampler")
 _FOLDERS = ("protocol", "datasets", "backbones", "losses", "image_sizes")
 _TRAINED = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
+_SETTINGS = ("datasets", "backbones", "training.sampler")
+_USED = (*_SETTINGS, *_SPACES, *(f"training.{rate}" for rate in RATES))  # spaces lie around rates
 
 # In this order: rule, and the keys it reads. While any of these is wrong the rule is skipped.
-_RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = (
+_RULES: tuple[tuple[_Rule, tuple[str, ...]], ...] = (
     (_check_tune, ("search.tune",)),
     (_check_spaces, _SPACES),
     (_check_datasets, ()),
@@ -120,23 +90,26 @@ _RULES: tuple[tuple[Callable[[Study, Problems], None], tuple[str, ...]], ...] = 
     (searches.check_final, ("final",)),
     (searches.check_splits, ("protocol", "search.splits", "search.repeats", "final")),
     (searches.check_folders, _FOLDERS),
+    (searches.check_sharing, ("search.sampler", "search.shared_configs")),
     (training.check_sizes, ("backbones", "image_sizes", "training.recipe", "datasets")),
     (training.check_images, ("backbones",)),
-    (training.check_samplers, ()),
-    (training.check_grace, ("search.early_stopping", "training.epochs", "training.recipe")),
-    (training.check_batches, _BATCHES),
-    (training.check_unused_training, ()),
-    (training.check_balance, ("training.sampler", *_SPACES)),
     (training.check_class_text, ("losses",)),
-    (training.check_mode, ("training.mode", "datasets", *_SPACES)),
-    (_check_used, (*_SPACES, *(f"training.{rate}" for rate in RATES))),  # spaces lie around rates
-    (comparison.check_task, ()),
-    (searches.check_sharing, ("search.sampler", "search.shared_configs")),
-    (searches.check_trials, ("search.sampler", *_SPACES)),
-    (comparison.check_fairness, _TRAINED),
     (comparison.check_test, ("losses", "tournament.test")),
     (comparison.check_against, ("losses", "tournament.against")),
     (comparison.check_score, ("tournament.score", "metrics", "datasets")),
     (comparison.check_groups, ("losses", "tournament.groups")),
     (searches.check_budget, ("budget",)),
+)
+_RULES_OF_TRAINING: tuple[tuple[_RuleOfTraining, tuple[str, ...]], ...] = (
+    (training.check_samplers, ("training.sampler",)),
+    (training.check_grace, ("search.early_stopping", "training.epochs", "training.recipe")),
+    (training.check_batches, _BATCHES),
+    (training.check_settings, _SETTINGS),
+    (training.check_balance, ("training.sampler", *_SPACES)),
+    (training.check_mode, ("training.mode", "datasets", *_SPACES)),
+    (training.check_values, _USED),
+    (training.check_epochs, ("training.epochs", *_SPACES)),
+    (comparison.check_task, ()),
+    (searches.check_trials, ("search.sampler", "search.trials", "search.warm_start", *_SPACES)),
+    (comparison.check_fairness, _TRAINED),
 )

@@ -1,5 +1,7 @@
 """Checks that the losses of a study can be ranked together: one task, declared differences."""
 
+from collections.abc import Sequence
+
 from podium.orchestrator.results.records.metric_columns import (
     METRICS_WITHOUT_K,
     RECALL,
@@ -14,9 +16,9 @@ from podium.orchestrator.study.fairness import (
 )
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study
-from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.trained_losses import known_datasets, trained_losses
+from podium.orchestrator.study_validation.trained_losses import TrainedLoss, known_datasets
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.registry import load
 from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
@@ -27,51 +29,44 @@ def task_of(study: Study) -> Task:
     return dataset_facts(study.datasets[0]).task
 
 
-def check_task(study: Study, problems: Problems) -> None:
+def check_task(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note data sets of different tasks, and losses or batches for another task."""
-    tasks = {index: facts.task for index, _, facts in known_datasets(study, problems)}
+    tasks = {dataset.label: facts.task for _, dataset, facts in known_datasets(study, problems)}
     if len(set(tasks.values())) > 1:
         listed = "; ".join(
-            f"{study.datasets[index].label} is scored by {METRICS[task][0].name} ({task})"
-            for index, task in tasks.items()
+            f"{dataset} is scored by {METRICS[task][0].name} ({task})"
+            for dataset, task in tasks.items()
         )
         rule = f"the data sets of a study must have one task to be ranked together: {listed}"
         problems.add("datasets", rule)
         return
-    if tasks:
-        first, task = next(iter(tasks.items()))
-        _check_losses(study, study.datasets[first].label, task, problems)
-        _check_sampler(study, study.datasets[first].label, task, problems)
+    for dataset, task in list(tasks.items())[:1]:
+        for index, loss in enumerate(study.loss_names if not problems.concern("losses") else ()):
+            if problem := loss_problem(loss, facts_of(loss).needs, dataset, task):
+                problems.add(("losses", index), problem)
+        if not problems.concern("training.sampler"):
+            _check_batches(items, dataset, task, problems)
 
 
-def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
-    if problems.concern("losses"):
-        return
-    for index, loss in enumerate(study.loss_names):
-        problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
-        if problem is not None:
-            problems.add(("losses", index), problem)
-
-
-def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:
-    if problems.concern("training.sampler"):
-        return
-    size_path = "training.batch_size"
-    trainings = (item.training for item in trained_losses(study, problems))
-    for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
+def _check_batches(
+    items: Sequence[TrainedLoss], dataset: str, task: Task, problems: Problems
+) -> None:
+    sampler_path, size_path = "training.sampler", "training.batch_size"
+    trainings = {(it.training.sampler, it.training.batch_size): None for it in items}
+    for sampler, size in trainings:
         found = load("batch_samplers", sampler)
         problem = sampler_problem(sampler, found.needs, dataset, task)
-        if problem is not None and not problems.concern("training.sampler"):
-            problems.add("training.sampler", problem)
+        if problem is not None and not problems.concern(sampler_path):
+            problems.add(sampler_path, problem)
         if size < found.smallest_batch and not problems.concern(size_path):
-            rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
-            problems.add(size_path, rule, got=size)
+            rule = f"must be at least {found.smallest_batch} for {sampler}"
+            problems.at(size_path, rule, got=size)
 
 
 _MIN_GROUPS = 2
 
 
-def check_fairness(study: Study, problems: Problems) -> None:
+def check_fairness(study: Study, _: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note differences without a declared reason, and reasons without a difference.
 
     Configs of earlier results are not known before the study starts: a reason is accepted then.
@@ -83,9 +78,8 @@ def check_fairness(study: Study, problems: Problems) -> None:
     if study.search.warm_start is not None:
         differing.add(WARM_START)
     for name in study.declared_differences.keys() - differing:
-        path: Path = ("declared_differences", name)
-        rule = f"{label(path)} gives a reason, but no losses of a block differ in {name}"
-        problems.add(path, f"{rule}: leave it out")
+        rule = f"gives a reason, but no losses of a block differ in {name}: leave it out"
+        problems.at(("declared_differences", name), rule)
 
 
 def _cause(study: Study, name: str) -> Path:
@@ -103,41 +97,40 @@ def check_test(study: Study, problems: Problems) -> None:
     test, losses = study.tournament.test, study.loss_names
     if test in OF_THREE and len(losses) < 3:
         rule = f"{test} compares at least 3 losses; the study has {len(losses)}"
-        problems.add(("tournament", "test"), rule)
+        problems.add("tournament.test", rule)
 
 
 def check_against(study: Study, problems: Problems) -> None:
     """Note a loss to compare with that the study does not have."""
     against, losses = study.tournament.against, study.loss_names
     if against is not None and against not in losses:
-        rule = "tournament.against must be a loss of the study"
-        problems.add(("tournament", "against"), rule, got=against, choices=losses)
+        rule = "must be a loss of the study"
+        problems.at("tournament.against", rule, got=against, choices=losses)
 
 
 def check_score(study: Study, problems: Problems) -> None:
     """Note a score to rank by that the study does not have."""
-    path, score = ("tournament", "score"), study.tournament.score
-    if score is None:
-        return
-    metric = metric_of(study.datasets)
-    without_k = METRICS_WITHOUT_K if metric == RECALL.name else ()
-    known = [*(RankedScore(metric, k).name for k in study.ks), *without_k]
-    if score not in known:
-        rule = "tournament.score must be a score of the study's test classes"
-        problems.add(path, rule, got=score, choices=known)
+    score, metric = study.tournament.score, metric_of(study.datasets)
+    known = [RankedScore(metric, k).name for k in study.ks]
+    known += METRICS_WITHOUT_K if metric == RECALL.name else ()
+    if score is not None and score not in known:
+        rule = "must be a score of the study's test classes"
+        problems.at("tournament.score", rule, got=score, choices=known)
 
 
 def check_groups(study: Study, problems: Problems) -> None:
     """Note groups of losses that cannot be compared."""
-    path, groups = ("tournament", "groups"), study.tournament.groups or {}
-    if study.tournament.groups is not None and len(groups) < _MIN_GROUPS:
-        problems.add(path, f"tournament.groups compares at least {_MIN_GROUPS} groups of losses")
+    groups = study.tournament.groups
+    if groups is None:
+        return
+    if len(groups) < _MIN_GROUPS:
+        problems.at("tournament.groups", f"compares at least {_MIN_GROUPS} groups of losses")
     of_loss: dict[str, str] = {}
     for name, losses in groups.items():
         for index, loss in enumerate(losses):
-            item = (*path, name, index)
+            path: Path = ("tournament", "groups", name, index)
             if loss not in study.loss_names:
-                rule = f"tournament.groups.{name} must hold losses of the study"
-                problems.add(item, rule, got=loss, choices=study.loss_names)
+                rule = "must be a loss of the study"
+                problems.at(path, rule, got=loss, choices=study.loss_names)
             elif (other := of_loss.setdefault(loss, name)) != name:
-                problems.add(item, f"{loss} is in the group {other} already", got=loss)
+                problems.add(path, f"{loss} is in the group {other} already", got=loss)

@@ -1,11 +1,18 @@
 """How each loss of a study is trained in each block, for the rules on training."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from podium.orchestrator.study.configs import training_of, unsearched_values
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.configs import (
+    extreme_configs,
+    space_of,
+    training_of,
+    unsearched_values,
+)
 from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study.unused_settings import unused_by
 from podium.orchestrator.study_parser.problems import Problems
 from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.dataset import DatasetFacts
@@ -23,13 +30,14 @@ class TrainedLoss:
         block: block, whose embedding dimension does not matter, without an image size.
         loss: name of the loss; None for all while the losses of the study are not known.
         training: training settings outside of searches.
-        values: value of every hyperparameter outside of searches.
+        configs: values of all hyperparameters: first those outside of searches, then these with
+            one parameter at an end of what is searched.
     """
 
     block: Block
     loss: str | None
     training: TrainingSettings
-    values: dict[str, Value]
+    configs: Sequence[dict[str, Value]]
 
 
 def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
@@ -37,9 +45,8 @@ def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
 
     An unknown data set gets the recipe's settings for all data sets.
     """
-    losses: tuple[str | None, ...] = study.loss_names
-    if problems.concern("losses", "search.space", "search.tune"):
-        losses = (None,)
+    is_known = not problems.concern("losses", "search.space", "search.tune")
+    losses = study.loss_names if is_known else (None,)
     blocks = [
         Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=study.embedding_dims[0])
         for dataset in study.datasets
@@ -50,10 +57,30 @@ def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
 
 def _trained(study: Study, block: Block, loss: str | None) -> TrainedLoss:
     training = training_of(study, block)
-    values = {} if loss is None else unsearched_values(study, block, loss)
+    if loss is None:
+        return TrainedLoss(block=block, loss=None, training=training, configs=({},))
+    values = unsearched_values(study, block, loss)
+    # Without values: around an impossible learning rate there is no range.
+    configs = [dict(config) for config in extreme_configs(values, space_of(study, loss))]
     return TrainedLoss(
-        block=block, loss=loss, training=training.with_values(values), values=values
+        block=block, loss=loss, training=training.with_values(values), configs=configs
     )
+
+
+def unused_by_all(study: Study, items: Iterable[TrainedLoss]) -> dict[str, str]:
+    """Hyperparameter or setting that changes nothing for any of ``items`` -> why, in words."""
+    found = [
+        unused_by(
+            item.loss,
+            item.training,
+            item.configs,
+            dataset=dataset_of(study, item.block),
+            backbone=item.block.backbone,
+        )
+        for item in items
+    ]
+    names = set[str]().union(*found).intersection(*found)
+    return {name: "; ".join(dict.fromkeys(reasons[name] for reasons in found)) for name in names}
 
 
 def known_datasets(

@@ -16,11 +16,7 @@ from podium.orchestrator.study.defaults import (
     default_weights,
 )
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.unused_settings import (
-    start_epoch_problem,
-    why_unused,
-    why_unused_training,
-)
+from podium.orchestrator.study.unused_settings import start_epoch_problem, unused_by
 from podium.terminal.training_progress import run_and_print
 from podium.trainables.loss_files import read_files
 from podium.trainables.recipes import loss_values, training_for
@@ -132,20 +128,12 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
         return
     training = settings.training.with_values(settings.hyperparameters)
     config = {**facts_of(loss).defaults, **settings.hyperparameters}
+    unused = unused_by(
+        loss, training, [config], dataset=settings.dataset, backbone=settings.backbone.name
+    )
     for name in given:
-        reason = why_unused(loss, name, [config])
-        if reason is None and name in TRAINING_TYPES:
-            why = why_unused_training(
-                name,
-                training,
-                dataset=settings.dataset,
-                backbone=settings.backbone.name,
-                loss=loss,
-                configs=[config],
-            )
-            reason = f"changes nothing: {why}" if why else None
-        if reason is not None:
-            raise PodiumError(f"--set {name} {reason}")
+        if name in unused:
+            raise PodiumError(f"--set {name} changes nothing: {unused[name]}")
     for name in config:
         if rule := start_epoch_problem(name, config[name], training.epochs):
             raise PodiumError(f"{rule}; got {config[name]!r}")

@@ -4,9 +4,9 @@ import numpy as np
 
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from podium.trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.settings.trial_settings import DatasetSettings
-from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
+from podium.trainables.settings.unused_settings import unused_settings
 from tests.docs.code_blocks import TEXTS, run_python
 
 PAGE = TEXTS["docs/how-to/frozen-features.md"]
@@ -22,20 +22,18 @@ def test_the_example_makes_a_data_set_of_stored_embeddings(in_prepared):
     np.testing.assert_array_equal(dataset.vectors.rows(np.arange(12)), stored)
 
 
-def ignored(it):
+def ignored(training, **surroundings):
     """Settings that change nothing here, or for another reason than usual."""
-    usual = Surroundings(training=TrainingSettings())
-    reasons = {name: why_unused_setting(name, it) for name in TRAINING_TYPES}
-    return [
-        name for name, why in reasons.items() if why not in (None, why_unused_setting(name, usual))
-    ]
+    usual = unused_settings(TrainingSettings())
+    reasons = unused_settings(training, **surroundings)
+    return [name for name, why in reasons.items() if why != usual.get(name)]
 
 
 def test_every_setting_that_changes_nothing_is_named():
     of_mode, of_vectors = PAGE.split("## Data set `features`")
     for part, names in (
-        (of_mode, ignored(Surroundings(training=TrainingSettings(mode=FROZEN_FEATURES)))),
-        (of_vectors, ignored(Surroundings(training=TrainingSettings(), has_vectors=True))),
+        (of_mode, ignored(TrainingSettings(mode=FROZEN_FEATURES))),
+        (of_vectors, ignored(TrainingSettings(), has_vectors=True)),
     ):
         assert names
         assert [name for name in names if f"`{name}`" not in part] == []

@@ -8,7 +8,7 @@ from podium.trainables.settings.training_settings import (
     HyperparameterValue,
     TrainingSettings,
 )
-from podium.trainables.settings.unused_settings import Surroundings, why_unused_setting
+from podium.trainables.settings.unused_settings import unused_settings
 
 
 def resolved_training(
@@ -22,9 +22,8 @@ def resolved_training(
     resolved = training.with_values(hyperparameters)
     resolved.check()
     # What depends on loss, backbone or data set is checked where these are known.
-    alone = Surroundings(training=resolved)
-    for name in hyperparameters:
-        if name in TRAINING_TYPES and (reason := why_unused_setting(name, alone)):
+    for name, reason in unused_settings(resolved).items():
+        if name in hyperparameters:
             raise TrialInputError(f"training.{name} changes nothing: {reason}")
     return resolved
 

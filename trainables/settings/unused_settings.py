@@ -1,17 +1,24 @@
 """Which training settings change nothing, and why: one table of conditions. No torch."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from podium.trainables.settings.training_settings import TrainingSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a training setting meets; what is not known is taken to use every setting.
+def unused_settings(
+    training: TrainingSettings,
+    *,
+    dataset: str = "",
+    has_vectors: bool = False,
+    has_own_size: bool = False,
+    backbone: str = "",
+    has_map: bool = True,
+    no_proxies: str = "",
+) -> dict[str, str]:
+    """Training setting that changes nothing -> why, in words.
 
-    Attributes:
+    What is not given is taken to use every setting.
+
+    Args:
         training: all training settings.
         dataset: label of the data set.
         has_vectors: whether the data set has vectors instead of images.
@@ -20,114 +27,67 @@ class Surroundings:
         has_map: whether the backbone has a map of features to pool.
         no_proxies: why settings of the loss's own parameters change nothing; empty if it has some.
     """
-
-    training: TrainingSettings
-    dataset: str = ""
-    has_vectors: bool = False
-    has_own_size: bool = False
-    backbone: str = ""
-    has_map: bool = True
-    no_proxies: str = ""
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether features of images are computed once."""
-        return self.training.mode == FROZEN_FEATURES and not self.has_vectors
-
-
-# Names of settings, divided by spaces; whether they change nothing; why, with fields of what they
-# meet as ``it``. Of several that hold the first is the reason.
-CONDITIONS: tuple[tuple[str, Callable[[Surroundings], bool], str], ...] = (
-    (
-        "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling",
-        lambda it: it.has_vectors,
-        "there are no images",
-    ),
-    (
-        "augmentation crop_scale_min",
-        lambda it: it.is_frozen,
-        "features are computed once, of images as they are evaluated",
-    ),
-    (
-        "warm_up_epochs batch_norm",
-        lambda it: it.is_frozen,
-        "the backbone is frozen, in its evaluation mode",
-    ),
-    ("micro_batch_size", lambda it: it.is_frozen, "features of a batch always fit"),
-    (
-        "cache loader evaluation_crop",
-        lambda it: it.has_own_size,
-        "the images of {it.dataset} have a size of their own",
-    ),
-    ("pooling", lambda it: not it.has_map, "{it.backbone} has no map of features to pool"),
-    (
-        "proxy_learning_rate proxy_weight_decay",
-        lambda it: bool(it.no_proxies),
-        "{it.no_proxies}",
-    ),
-    (
-        "clip_value clipped",
-        lambda it: (
-            bool(it.no_proxies) and it.training.clip_value > 0 and it.training.clipped == "loss"
+    is_frozen = training.mode == FROZEN_FEATURES and not has_vectors
+    clips_proxies = training.clip_value > 0 and training.clipped == "loss"
+    optimiser, steps, epochs = training.optimiser, training.step_epochs, training.epochs
+    # Whether a condition holds; settings that change nothing then; why. The first is the reason.
+    conditions = (
+        (
+            has_vectors,
+            "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling",
+            "there are no images",
         ),
-        "{it.no_proxies}",
-    ),
-    (
-        "precision warm_up_epochs batch_norm",
-        lambda it: it.backbone == "identity",  # which has no weights
-        "{it.backbone} passes vectors on as they are",
-    ),
-    (
-        "micro_batch_size",
-        lambda it: it.training.micro_batch_size >= it.training.batch_size,
-        "a batch has {it.training.batch_size} images",
-    ),
-    (
-        "samples_per_class",
-        lambda it: not it.training.is_balanced,
-        "the sampler is {it.training.sampler}",
-    ),
-    (
-        "adam_epsilon",
-        lambda it: it.training.optimiser not in ("adamw", "adam"),
-        "the optimiser is {it.training.optimiser}",
-    ),
-    (
-        "momentum",
-        lambda it: it.training.optimiser not in ("rmsprop", "sgd"),
-        "the optimiser is {it.training.optimiser}",
-    ),
-    (
-        "step_factor",
-        lambda it: it.training.step_epochs == 0,
-        "step_epochs is 0, so learning rates stay constant",
-    ),
-    (
-        "step_epochs",
-        lambda it: 0 < it.training.step_epochs >= it.training.epochs,  # after whole epochs
-        "training ends after {it.training.epochs} epochs, before learning rates step down",
-    ),
-    (
-        "clipped",
-        lambda it: it.training.clip_value <= 0.0,
-        "clip_value is 0, so no gradient is clipped",
-    ),
-    (
-        "crop_scale_min",
-        lambda it: it.training.augmentation != "random_resized_crop",
-        "augmentation {it.training.augmentation} takes no random crops",
-    ),
-)
-
-
-def why_unused_setting(name: str, it: Surroundings) -> str | None:
-    """Why a training setting changes nothing, in words; None if it changes something.
-
-    Args:
-        name: name of the setting.
-        it: what the setting meets.
-    """
-    for names, holds, reason in CONDITIONS:
-        if name in names.split() and holds(it):
-            return reason.format(it=it)
-    return None
+        (
+            is_frozen,
+            "augmentation crop_scale_min",
+            "features are computed once, of images as they are evaluated",
+        ),
+        (
+            is_frozen,
+            "warm_up_epochs batch_norm",
+            "the backbone is frozen, in its evaluation mode",
+        ),
+        (is_frozen, "micro_batch_size", "features of a batch always fit"),
+        (
+            has_own_size,
+            "cache loader evaluation_crop",
+            f"the images of {dataset} have a size of their own",
+        ),
+        (not has_map, "pooling", f"{backbone} has no map of features to pool"),
+        (no_proxies, "proxy_learning_rate proxy_weight_decay", no_proxies),
+        (no_proxies and clips_proxies, "clip_value clipped", no_proxies),
+        (
+            backbone == "identity",  # which has no weights
+            "precision warm_up_epochs batch_norm",
+            f"{backbone} passes vectors on as they are",
+        ),
+        (
+            training.micro_batch_size >= training.batch_size,
+            "micro_batch_size",
+            f"a batch has {training.batch_size} images",
+        ),
+        (not training.is_balanced, "samples_per_class", f"the sampler is {training.sampler}"),
+        (
+            optimiser not in ("adamw", "adam"),
+            "adam_epsilon",
+            f"the optimiser is {optimiser}",
+        ),
+        (optimiser not in ("rmsprop", "sgd"), "momentum", f"the optimiser is {optimiser}"),
+        (steps == 0, "step_factor", "step_epochs is 0, so learning rates stay constant"),
+        (
+            0 < steps >= epochs,  # after whole epochs
+            "step_epochs step_factor",
+            f"training ends after {epochs} epochs, before learning rates step down",
+        ),
+        (training.clip_value <= 0.0, "clipped", "clip_value is 0, so no gradient is clipped"),
+        (
+            training.augmentation != "random_resized_crop",
+            "crop_scale_min",
+            f"augmentation {training.augmentation} takes no random crops",
+        ),
+    )
+    unused: dict[str, str] = {}
+    for holds, names, reason in conditions:
+        for name in names.split() if holds else ():
+            unused.setdefault(name, reason)
+    return unused

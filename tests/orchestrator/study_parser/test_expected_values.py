@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
     ("right", "wrong", "message"),
     [
         ("Contrastive,1,60.5", "Kontrastiv,1,60.5", "row 1: there is no such loss"),
-        ("Contrastive,1,60.5", "Contrastive,one,60.5", "row 1: k must be a number"),
+        ("Contrastive,1,60.5", "Contrastive,one,60.5", "row 1: k must be a whole number"),
         ("Contrastive,1,60.5", "Contrastive,1,sixty", "row 1: value must be a number from 0 to"),
         ("recall", "score", "must have one column of values: value or recall"),
     ],

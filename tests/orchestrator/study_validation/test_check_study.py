@@ -42,7 +42,7 @@ USED = [
 @pytest.mark.parametrize(("loss", "problem"), cases(UNUSED))
 def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
     problems = problems_of(tmp_path, f"{HEAD}[{{loss: {loss}}}]")
-    assert_matches(problems, [f"s.yaml:2: losses[0].{problem}"])
+    assert_matches(problems, [f"s.yaml:2: losses[0].{problem}.*"])
 
 
 # Trials would refuse a step_factor without steps, and train as if the rest had not been said.
@@ -59,7 +59,7 @@ def test_what_a_loss_sets_of_training_is_used_or_refused(tmp_path, training, set
     text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
     kind, name, *_ = setting.replace(" {", "").split(":")
     where = f"losses[0].{kind}.{name}"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {where} changes nothing: {reason}"])
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {where} changes nothing: {reason}.*"])
     used = text.replace(training, "{epochs: 4, step_epochs: 3, step_factor: 0.2}")
     declared = f"{used}\ndeclared_differences: {{{name}: to see that it is used}}"
     assert load(tmp_path, declared).losses[0].name == "triplet"

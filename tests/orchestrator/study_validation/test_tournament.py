@@ -20,7 +20,7 @@ REFUSED = """
 {groups: nmi} -> tournament.groups must be a mapping; got .*nmi.*
 {groups: {a: [contrastive]}} -> tournament.groups compares at least 2 groups of losses
 {groups: {a: [contrastive], b: []}} -> tournament.groups.b must be a list.*
-{groups: {a: [contrastive], b: [margin]}} -> .*b must hold losses of the study; got "margin"; .*
+{groups: {a: [contrastive], b: [margin]}} -> .*b[0] must be a loss of the study; got "margin"; .*
 {groups: {a: [triplet], b: [triplet]}} -> triplet is in the group a already; got "triplet"
 nemenyi -> tournament must be a mapping; got .*nemenyi.*
 """
