@@ -39,12 +39,6 @@ from podium.trainables.registry import names
 
 EXPECT = "expect"
 
-# Sections that blocks and losses follow from; while any is wrong no value can be matched.
-_DEPENDS_ON = (
-    *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
-    *("metrics", "training"),
-)
-
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _NAMED = (*_FACTORS, "loss", "metric")  # what ``names`` translates
 _LABELS = ("finalist", "protocol", "train_on")
@@ -87,9 +81,8 @@ def with_expected(study: Study, given: Given, problems: Problems) -> Study:
     values = given.values.get(EXPECT) if isinstance(given.values, dict) else None
     if values is None:
         return study
-    is_matchable = not problems.concern(*_DEPENDS_ON)
     keys = read_keys(_Keys, values, (EXPECT,), problems)
-    if not is_matchable or not isinstance(values, dict):
+    if not isinstance(values, dict):
         return study
     if "source" not in values:
         problems.add((EXPECT,), f"{EXPECT}.source must name the publication of the values")

@@ -29,7 +29,7 @@ def read_path(given: str, path: Path, problems: Problems) -> str:
     try:
         expanded = pathlib.Path(given).expanduser()
     except RuntimeError:  # ~name, where there is no such user
-        problems.add(path, f"{label(path)}: there is no such home folder", got=given)
+        problems.at(path, "begins at a home folder that does not exist", got=given)
         return given
     return str(base_folder(problems.position(path)) / expanded)
 

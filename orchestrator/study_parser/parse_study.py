@@ -7,7 +7,7 @@ Combinations of values, also with data sets and networks, are checked by
 import copy
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
+from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
@@ -34,7 +34,7 @@ from podium.orchestrator.study.study import (
 )
 from podium.orchestrator.study_parser.file_paths import read_path, read_storage
 from podium.orchestrator.study_parser.losses import read_losses, read_values
-from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
@@ -48,7 +48,7 @@ from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.initial_weights import weights_problem
 from podium.trainables.recipes import RECIPES
-from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole
+from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole, entry_of
 from podium.trainables.settings.legal_ranges import Text as AnyText
 from podium.trainables.settings.training_settings import (
     LEGAL_VALUES,
@@ -61,17 +61,26 @@ from podium.trainables.settings.trial_settings import (
     DatasetSettings,
 )
 
-# Fields of a study that are not keys of its file, or read by what knows more than their type.
-_NOT_PLAIN = (
-    *("name", "datasets", "backbones", "losses", "protocols", "search", "final", "training"),
-    *("warm_starts", "code", "declared_differences", "expect", "ks"),
-)
-_PLAIN = tuple(it.name for it in fields(Study) if it.name not in _NOT_PLAIN)
+# Keys of a study file that are more than a type -> the field of a study that they give.
+_READ_ELSEWHERE = {
+    "datasets": "datasets",
+    "backbones": "backbones",
+    "losses": "losses",
+    "protocol": "protocols",
+    "search": "search",
+    "final": "final",
+    "training": "training",
+    "metrics": "ks",
+    "declared_differences": "declared_differences",
+    "expect": "expect",
+}
+_FOUND_LATER = ("warm_starts", "code")
 
 _TRAINING: Mapping[str, Parameter] = {
     "recipe": Parameter(None, OneOf(tuple(sorted(RECIPES)))),
     **{name: Parameter(None, LEGAL_VALUES.get(name, AnyText())) for name in TRAINING_TYPES},
     "epochs": Parameter(None, Whole(1, 100_000)),  # 0 is for baselines
+    "sampler": Parameter(None, entry_of("batch_samplers")),
 }
 
 
@@ -95,26 +104,22 @@ class _Final:
 
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
-# The keys of a study file; those of any type have readers of their own.
+_PLAIN = [
+    it for it in fields(Study) if it.name not in ("name", *_READ_ELSEWHERE.values(), *_FOUND_LATER)
+]
 _Keys = make_dataclass(
     "_Keys",
     [
         ("study", Text, "study"),
-        *((it.name, it.type, copy.copy(it)) for it in fields(Study) if it.name in _PLAIN),
-        ("metrics", _Metrics, field(default_factory=_Metrics)),
-        ("final", _Final, field(default_factory=_Final)),
-        *((it, Any, None) for it in ("datasets", "backbones", "losses", "protocol", "search")),
-        *((it, Any, None) for it in ("training", "declared_differences", "expect")),
+        *((it.name, it.type, copy.copy(it)) for it in _PLAIN),
+        *((it, Any, None) for it in _READ_ELSEWHERE),
     ],
     kw_only=True,
 )
 
 
 def read_study(given: Given, problems: Problems) -> Study:
-    """The study as far as it can be read.
-
-    Every value that is wrong is noted in ``problems`` and replaced by its default.
-    """
+    """The study as far as it can be read; every value that is wrong is noted in ``problems``."""
     values = given.values
     if not isinstance(values, dict):
         problems.add((), "the study must be a mapping", got=values)
@@ -128,10 +133,11 @@ def read_study(given: Given, problems: Problems) -> Study:
     datasets = _datasets(values, problems)
     training = _read_training(values.get("training", {}), datasets, problems)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
+    final = read_keys(_Final, values.get("final", {}), ("final",), problems)
     differences = values.get("declared_differences", {})
     declared: Any = read_keys(_Declared, differences, ("declared_differences",), problems)
     size = default_image_size(training.recipe, datasets)
-    plain = {it: getattr(keys, it) for it in _PLAIN} | {
+    plain = {it.name: getattr(keys, it.name) for it in _PLAIN} | {
         "storage": storage,
         "image_sizes": keys.image_sizes or (() if size is None else (size,)),
         "resources": _with_known_backbones(keys.resources, backbones, problems),
@@ -143,18 +149,16 @@ def read_study(given: Given, problems: Problems) -> Study:
         losses=losses,
         protocols=protocols,
         search=_read_search(
-            values.get("search", {}),
-            has_heads=are_heads(training, backbones),
-            problems=problems,
+            values.get("search", {}), are_heads(training, backbones), problems=problems
         ),
         final=FinalSettings(
-            seeds=keys.final.seeds,
-            protocol=read_final_protocol(keys.final.protocol, problems, protocols[0].split_seed),
-            train_on=tuple(it for it in get_args(TrainOn) if it in keys.final.train_on),
+            seeds=final.seeds,
+            protocol=read_final_protocol(final.protocol, problems, protocols[0].split_seed),
+            train_on=tuple(it for it in get_args(TrainOn) if it in final.train_on),
         ),
         training=training,
         declared_differences={name: why for name, why in asdict(declared).items() if why},
-        ks=keys.metrics.k,
+        ks=read_keys(_Metrics, values.get("metrics", {}), ("metrics",), problems).k,
         **plain,
     )
 
@@ -162,18 +166,19 @@ def read_study(given: Given, problems: Problems) -> Study:
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
     stated = read_mapping(given.values, [it.name for it in fields(_Keys)], (), problems)
-    place: dict[str, Any] = {key: stated[key] for key in ("study", "storage") if key in stated}
+    place = {key: stated[key] for key in ("study", "storage") if key in stated}
     return _place(read_keys(_Keys, place, (), problems), place, problems)
 
 
 def _place(keys: Any, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
-    if "study" not in values:
+    name, storage = values.get("study"), keys.storage
+    if name is None:
         problems.add("study", "study must be given")
-    elif not NAME.fullmatch(keys.study) and not problems.concern("study"):
-        problems.add("study", f"study names a folder: {NAME_RULE}", got=keys.study)
-    if "storage" not in values or problems.concern("storage"):
-        return keys.study, keys.storage
-    return keys.study, read_storage(keys.storage, ("storage",), problems)
+    elif isinstance(name, str) and not NAME.fullmatch(name) and not problems.concern("study"):
+        problems.add("study", f"study names a folder: {NAME_RULE}", got=name)
+    if "storage" in values and not problems.concern("storage"):
+        storage = read_storage(storage, ("storage",), problems)
+    return str(name), storage
 
 
 def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSettings, ...]:
@@ -184,28 +189,22 @@ def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSet
 
 def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
     """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
-    if isinstance(item, str):
-        item = {"name": item}
-    if not isinstance(item, dict) or "name" not in item:
-        rule = f"{label(path)} must be a name, or a mapping with a name"
-        problems.add(path, rule, got=item)
+    values = {"name": item} if isinstance(item, str) else item
+    if not isinstance(values, dict) or "name" not in values:
+        problems.at(path, "must be a name, or a mapping with a name", got=item)
         return DatasetSettings(name="")
-    name = item["name"]
-    if not isinstance(name, str) or not name.strip():
-        at = (*path, "name")
-        problems.add(at, f"{label(at)} must be text that is not blank", got=name)
     options: dict[str, HyperparameterValue] = {}
-    for key, value in item.items():
+    for key, value in values.items():
         at = (*path, key)
         if key == "name":
-            continue
-        if not isinstance(value, bool | int | float | str):
-            problems.add(at, f"{label(at)} must be one value", got=value)
-        elif key in LOCATION_OPTIONS and isinstance(value, str):
-            options[key] = read_path(value, at, problems)
+            if not isinstance(value, str) or not value.strip():
+                problems.at(at, "must be text that is not blank", got=value)
+        elif not isinstance(value, bool | int | float | str):
+            problems.at(at, "must be one value", got=value)
         else:
-            options[key] = value
-    return DatasetSettings(name=str(name), options=options)
+            is_path = key in LOCATION_OPTIONS and isinstance(value, str)
+            options[key] = read_path(str(value), at, problems) if is_path else value
+    return DatasetSettings(name=str(values["name"]), options=options)
 
 
 def _read_training(
@@ -227,30 +226,30 @@ _MEMBERS = 64  # of a population at most, where the study says ``auto``
 _BATCHES = 4  # in which a sampler that learns gets its budget then
 
 
-def _read_search(given: object, *, has_heads: bool, problems: Problems) -> SearchSettings:
+def _read_search(given: object, has_heads: bool, problems: Problems) -> SearchSettings:
     """The section ``search``; ``has_heads``: whether all trials train an embedding layer alone."""
-    if not isinstance(given, dict):
-        return read_keys(SearchSettings, given, ("search",), problems)
-    values: dict[str, Any] = dict(given)
-    stopping = given.get("early_stopping", {})
+    values: Any = dict(given) if isinstance(given, dict) else {}
+    stopping = values.get("early_stopping")
     if isinstance(stopping, str):
-        stopping = {"kind": stopping}
-    values["early_stopping"] = stopping
-    population = given.get("population", "auto" if has_heads else "off")
+        values["early_stopping"] = {"kind": stopping}
+    population = values.get("population", "auto" if has_heads else "off")
     if population is False or population in ("auto", "off"):  # YAML takes off for false
         values["population"] = 1
+    values = values if isinstance(given, dict) else given
     search = read_keys(SearchSettings, values, ("search",), problems)
-    path: Path = ("search", "early_stopping")
-    if isinstance(stopping, dict) and not problems.concern((*path, "kind")):
-        note_not_taken(path, stopping, search.early_stopping.kind, _NUMBERS, problems)
+    if problems.concern("search"):
+        return search
+    kind = search.early_stopping.kind
+    note_not_taken(
+        ("search", "early_stopping"), values.get("early_stopping", {}), kind, _NUMBERS, problems
+    )
     if population == "auto":
         share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
         search = replace(search, population=min(_MEMBERS, max(1, share)))
-    if search.warm_start is not None:
-        path = ("search", "warm_start", "from")
-        folder = read_storage(search.warm_start.folder, path, problems)
-        search = replace(search, warm_start=replace(search.warm_start, folder=folder))
-    return search
+    if search.warm_start is None:
+        return search
+    folder = read_storage(search.warm_start.folder, ("search", "warm_start", "from"), problems)
+    return replace(search, warm_start=replace(search.warm_start, folder=folder))
 
 
 def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ...]:
@@ -258,42 +257,34 @@ def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ..
     found: dict[str, BackboneSettings] = {}
     for path, item in read_items(values, ("backbones",), problems, most=MAX_CROSSED):
         backbone = _backbone(item, path, problems)
-        if backbone is not None and backbone.name in found:
+        if backbone.name in found:
             rule = (
-                f"{label(path)} is in the list already: results distinguish backbones by name, so "
-                "different weights need a different study"
+                "is in the list already: results distinguish backbones by name, so different "
+                "weights need a different study"
             )
-            problems.add(path, rule, got=backbone.name)
-        elif backbone is not None:
-            found[backbone.name] = backbone
-    return tuple(found.values()) or (BackboneSettings(name="conv_small"),)
+            problems.at(path, rule, got=backbone.name)
+        found[backbone.name] = backbone
+    return tuple(found.values())
 
 
-def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings | None:
-    """None if the item is wrong; that is noted."""
-    if not isinstance(item, str) and not (isinstance(item, dict) and "name" in item):
-        rule = f"{label(path)} must be a name, or a mapping with a name and weights"
-        problems.add(path, rule, got=item)
-        return None
-    keys = (
-        _Backbone(name=item)
-        if isinstance(item, str)
-        else read_keys(_Backbone, item, path, problems)
-    )
+def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings:
+    given = {"name": item} if isinstance(item, str) else item
+    if not isinstance(given, dict) or "name" not in given:
+        problems.at(path, "must be a name, or a mapping with a name and weights", got=item)
+        return BackboneSettings(name="")
+    keys = read_keys(_Backbone, given, path, problems)
     weights, weights_path = keys.weights, (*path, "weights")
     if weights and (os.sep in weights or weights.startswith("~") or FilePath(weights).suffix):
         weights = read_path(weights, weights_path, problems)
+    backbone = BackboneSettings(name=keys.name, weights=weights or "")
     if problems.concern(path):
-        return None
+        return backbone
     try:
-        backbone = BackboneSettings(name=keys.name, weights=weights or default_weights(keys.name))
-        problem = None if is_missing(backbone) else weights_problem(backbone)
+        backbone = replace(backbone, weights=weights or default_weights(keys.name))
+        if not is_missing(backbone) and (problem := weights_problem(backbone)):
+            problems.add(weights_path if weights else path, problem)
     except TrialInputError as error:
         problems.add(path, str(error))
-        return None
-    if problem is not None:
-        problems.add(weights_path if weights else path, problem)
-        return None
     return backbone
 
 

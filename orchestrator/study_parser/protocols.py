@@ -1,8 +1,8 @@
 """Reads the validation protocols of a study file: ``protocol`` and ``final.protocol``."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictFloat, StrictInt
@@ -56,24 +56,21 @@ class _Keys:
 
 def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
     """One mapping, or a list of them with different labels, as far as they can be read."""
-    if not isinstance(values, dict | list):
-        rule = "protocol must be a mapping such as {kind: kfold}, or a list of these"
-        problems.add("protocol", rule, got=values)
-        return (ProtocolSettings(),)
     if isinstance(values, dict):
         return (_protocol(values, ("protocol",), problems),)
+    if not isinstance(values, list):
+        rule = "must be a mapping such as {kind: kfold}, or a list of these"
+        problems.at("protocol", rule, got=values)
+        return (ProtocolSettings(),)
     found: list[ProtocolSettings] = []
     for path, item in read_items(values, ("protocol",), problems, most=MAX_CROSSED):
         protocol = _protocol(item, path, problems)
+        same = [other.label for other in found if _splits(other) == _splits(protocol)]
         if problems.concern(path):
             continue
-        same = [other for other in found if _without_labels(other) == _without_labels(protocol)]
         if same:
-            rule = (
-                f"{label(path)} is in the list already: it splits the classes as {same[0].label}"
-                " does"
-            )
-            problems.add(path, rule)
+            rule = f"is in the list already: it splits the classes as {same[0]} does"
+            problems.at(path, rule)
         elif protocol.label.lower() in [other.label.lower() for other in found]:  # also as folders
             rule = f"the protocols of a study need different names: give {label(path)} its own"
             problems.add(path, rule, got=protocol.label)
@@ -97,10 +94,9 @@ def read_final_protocol(
     path: Path = ("final", "protocol")
     given = values if isinstance(values, dict) else {}
     kinds = [kind for kind in _TAKES if kind != "test_tuned"]
-    kind_path, kind = (*path, "kind"), given.get("kind", "fixed")
-    if kind not in kinds:  # finalists are tested once, at an epoch that no test class chose
-        rule = f"{label(kind_path)} must be one of the choices"
-        problems.add(kind_path, rule, got=kind, choices=kinds)
+    if given.get("kind", "fixed") not in kinds:  # at an epoch that no test class chose
+        rule = "must be one of the choices"
+        problems.at((*path, "kind"), rule, got=given["kind"], choices=kinds)
         return None
     if "name" in given:  # rows have that of the search's protocol
         note_unknown((*path, "name"), _Keys.__dataclass_fields__.keys() - {"name"}, problems)
@@ -109,7 +105,7 @@ def read_final_protocol(
     return protocol if has_seed else replace(protocol, split_seed=split_seed)
 
 
-def _without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
+def _splits(protocol: ProtocolSettings) -> ProtocolSettings:
     """The protocol without name and file path, which change no number."""
     return replace(protocol, name="", classes_file=None)
 
@@ -129,37 +125,31 @@ def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSetting
     elif name in get_args(ProtocolKind) and name != kind:
         rule = f"the name of a protocol of kind {kind} must not be another kind"
         problems.add((*path, "name"), rule, got=name)
-    if problems.concern((*path, "kind"), (*path, "name")):
+    if problems.concern(path):
         return ProtocolSettings()
     note_not_taken(path, used, kind, _TAKES, problems)
-    of_file = _published(keys.classes_file, path, problems) if kind == "published" else {}
-    return ProtocolSettings(
-        kind=kind,
-        name=name,
-        val_fraction=keys.val_fraction if "val_fraction" in takes else None,
-        folds=keys.folds if "folds" in takes else None,
-        repeats=keys.repeats if "repeats" in takes else None,
-        split_seed=keys.split_seed if "split_seed" in takes else 0,
-        **of_file,
-    )
+    taken: dict[str, Any] = {key: getattr(keys, key) for key in takes}
+    if kind == "published":
+        taken["classes_file"], taken["val_classes"] = _classes(keys.classes_file, path, problems)
+    return ProtocolSettings(kind=kind, name=name, **{"val_fraction": None, **taken})
 
 
-def _published(given: str, path: Path, problems: Problems) -> dict[str, Any]:
+def _classes(
+    given: str, path: Path, problems: Problems
+) -> tuple[str | None, tuple[str, ...] | None]:
     """File and names of the validation classes, so that trials do not need the file."""
     key = (*path, "classes_file")
-    if not given and not problems.concern(key):
-        rule = f"{label(key)} must be given: kind published validates its classes"
-        problems.add(path, rule)
-    file = read_path(given, key, problems) if given else ""
+    if not given:
+        problems.at(key, "must be given: kind published validates its classes")
+    file = read_path(given, key, problems)
     if problems.concern(path):
-        return {}
+        return None, None
     try:
         lines = read_text(file, MAX_TABLE_BYTES).splitlines()
     except UnreadableError as error:
-        problems.add(key, f"{label(key)} cannot be read: {error}", got=file)
-        return {}
-    names = [line.strip() for line in lines if line.strip()]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        problems.add(key, f"{label(key)} names a class more than once", got=twice[0])
-    return {"classes_file": file, "val_classes": tuple(sorted(names))}
+        problems.at(key, f"cannot be read: {error}", got=file)
+        return None, None
+    names = sorted(line.strip() for line in lines if line.strip())
+    if twice := [one for one, other in pairwise(names) if one == other]:
+        problems.at(key, "names a class more than once", got=twice[0])
+    return file, tuple(names)

@@ -1,9 +1,8 @@
-"""Reads values of a study file into dataclasses; what is wrong is noted and has its default.
+"""Reads values of a study file into dataclasses; what is wrong is noted.
 
 A dataclass declares keys, types, ranges and defaults, and pydantic checks the values.
 """
 
-import copy
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -56,7 +55,7 @@ _WORDS = {
 
 
 def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) -> Keys:
-    """The values at ``path``.
+    """The values at ``path``, or all defaults if any is wrong.
 
     Args:
         kind: dataclass whose fields are the keys; all have defaults.
@@ -66,18 +65,14 @@ def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) 
     """
     if values == {}:  # a schema that nothing needs is not built: it takes milliseconds
         return kind()
-    left = copy.deepcopy([values])
-    while True:
-        try:
-            read: Keys = _adapter(kind).validate_python(left)[0]  # type: ignore[arg-type]
-            return read
-        except ValidationError as error:
-            for item in error.errors(include_url=False):
-                keys = item["loc"][1:]
-                if not problems.concern((*path, *keys)):
-                    _note(item, kind, path, problems)
-                # Of a list all items go, since a key has a default, and an item has none.
-                _remove(left, keys[:-1] if item["type"] == "missing" else keys)
+    try:
+        (read,) = _adapter(kind).validate_python([values])
+        checked: Keys = read
+        return checked
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            _note(item, kind, path, problems)
+        return kind()
 
 
 @cache
@@ -85,38 +80,27 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(list[kind], config=KEYS)
 
 
-def _remove(left: list[Any], keys: Path) -> None:
-    of_mappings = keys[: next((i for i, key in enumerate(keys) if isinstance(key, int)), None)]
-    if not of_mappings:
-        left[0] = {}
-        return
-    values = left[0]
-    for key in of_mappings[:-1]:
-        values = values.get(key, {})
-    values.pop(of_mappings[-1], None)
-
-
 def _note(error: ErrorDetails, kind: type, section: Path, problems: Problems) -> None:
     keys, got = error["loc"][1:], error["input"]
     path, context = (*section, *keys), error.get("ctx", {})
     match error["type"]:
         case "missing":
-            problems.add(path, f"{label(path)} must be given")
+            problems.at(path, "must be given")
         case "unexpected_keyword_argument":
             note_unknown(path, _known_keys(kind, keys[:-1]), problems)
         case "too_long":
             _note_too_long(path, got, context["max_length"], problems)
         case "too_short" | "tuple_type":
-            problems.add(path, f"{label(path)} must be {_a_list(got)}", got=got)
+            problems.at(path, f"must be {_a_list(got)}", got=got)
         case "value_error":
             found = context["error"]
             if isinstance(found, RepeatedItemError):
                 path, got = (*path, found.index), got[found.index]
-            problems.add(path, f"{label(path)} {found}", got=got)
+            problems.at(path, str(found), got=got)
         case _:
             words = _WORDS.get(error["type"], "a mapping").format(**context)
             choices = re.findall("'([^']*)'", context.get("expected", "")) or None
-            problems.add(path, f"{label(path)} must be {words}", got=got, choices=choices)
+            problems.at(path, f"must be {words}", got=got, choices=choices)
 
 
 def _known_keys(kind: Any, keys: Path) -> list[str]:
@@ -172,9 +156,9 @@ def note_not_taken(
     own = takes[kind].split()
     for key in dict.fromkeys(" ".join(takes.values()).split()):
         if key in given and key not in own:
-            path, shown = (*section, key), " and ".join(own) or "nothing"
+            shown = " and ".join(own) or "nothing"
             rule = f"cannot be combined with kind {kind}, which takes {shown}"
-            problems.add(path, f"{label(path)} {rule}")
+            problems.at((*section, key), rule)
 
 
 def read_mapping(
@@ -182,7 +166,7 @@ def read_mapping(
 ) -> dict[str, Any]:
     """The plain values of a mapping in the order of ``known``; other keys are noted."""
     if not isinstance(values, dict):
-        problems.add(path, f"{label(path)} must be a mapping", got=values)
+        problems.at(path, "must be a mapping", got=values)
         return {}
     for key in values:
         if key not in known:
@@ -195,7 +179,7 @@ def read_items(
 ) -> list[tuple[Path, Any]]:
     """Path and plain value of each item of a list of 1 to ``most`` items; else none."""
     if not isinstance(values, list) or not values:
-        problems.add(path, f"{label(path)} must be {_a_list(values)}", got=values)
+        problems.at(path, f"must be {_a_list(values)}", got=values)
         return []
     if len(values) > most:
         _note_too_long(path, values, most, problems)
@@ -204,5 +188,4 @@ def read_items(
 
 
 def _note_too_long(path: Path, got: Sequence[object], most: int, problems: Problems) -> None:
-    rule = f"{label(path)} must have at most {most} items"
-    problems.add(path, rule, got=f"{len(got)} items")
+    problems.at(path, f"must have at most {most} items", got=f"{len(got)} items")

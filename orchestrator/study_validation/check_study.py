@@ -1,47 +1,50 @@
 """Checks a study by facts about its losses, data sets and networks, and by combinations.
 
-Facts come without torch: from search_spaces, from the data sets' `facts`, from file names. A rule
-on values that were found wrong already is skipped.
+Facts come without torch: from search_spaces, from the data sets' `facts`, from file names.
 """
 
-from collections.abc import Callable, Sequence
+import math
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
+from podium.orchestrator.study.blocks import NUM_FINALISTS
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.study import Study
+from podium.orchestrator.study.study import MAX_TRIALS, Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_validation import comparison, searches, training
-from podium.orchestrator.study_validation.trained_losses import TrainedLoss, trained_losses
-from podium.search_spaces.training_parameters import RATES, TRAINING_SPACES
+from podium.orchestrator.study_validation.trained_losses import trained_losses
+from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 
-
-def check_study(study: Study, problems: Problems) -> None:
-    """Note everything that keeps ``study`` from being run."""
-    for check, reads in _RULES:
-        if not problems.concern(*reads):
-            check(study, problems)
-    items = trained_losses(study, problems)
-    for check_items, reads in _RULES_OF_TRAINING:
-        if not problems.concern(*reads):
-            check_items(study, items, problems)
+# Losses of 50, data sets, backbones, dimensions and protocols of 10 each are half of it.
+_MAX_SEARCHES = 1_000_000
 
 
-def _check_tune(study: Study, problems: Problems) -> None:
+def check_names(study: Study, problems: Problems) -> None:
+    """Note names that do not exist, and data sets that are not as they are said to be.
+
+    Args:
+        study: study as far as it could be read.
+        problems: collects what is wrong, and knows what was found wrong in reading.
+    """
     for index, name in enumerate(study.search.tune):
         if name not in TRAINING_SPACES:
             path = ("search", "tune", index)
             problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
+    _check_datasets(study, problems)
+    if not problems.concern("losses", "search.tune", "search.space"):
+        _check_spaces(study, problems)
+    if not problems.concern("datasets", "backbones", "image_sizes", "training.recipe"):
+        training.check_sizes(study, problems)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:
     for index, loss in enumerate(study.losses):
         facts = facts_of(loss.name)
         if loss.space is None and study.search.space not in facts.spaces:
-            rule = f"search.space must be a space of {loss.name}"
-            problems.add("search.space", rule, got=study.search.space, choices=facts.spaces)
+            rule = f"must be a space of {loss.name}"
+            problems.at("search.space", rule, got=study.search.space, choices=facts.spaces)
         elif not space_of(study, loss.name).parameters:
             problems.add(("losses", index), f"{loss.name} has nothing to search: see search.tune")
         # A search tries the published default first, so there has to be one.
@@ -70,46 +73,70 @@ def _check_datasets(study: Study, problems: Problems) -> None:
             problems.add(path, str(error))
 
 
-_Rule = Callable[[Study, Problems], None]
-_RuleOfTraining = Callable[[Study, Sequence[TrainedLoss], Problems], None]
+def check_size(study: Study, problems: Problems) -> None:
+    """Note a study that is too large to be planned or checked."""
+    counts = {
+        "data sets": len(study.datasets),
+        "backbones": len(study.backbones),
+        "embedding dimensions": len(study.embedding_dims),
+        "image sizes": max(1, len(study.image_sizes)),
+        "losses": len(study.loss_names),
+        "protocols": len(study.protocols),
+        "repeats": study.search.repeats,
+    }
+    num_searches = math.prod(counts.values())
+    protocols = [*study.protocols, study.final.protocol]
+    folds = max(protocol.num_folds for protocol in protocols if protocol is not None)
+    # With those of baselines.
+    num_finals = study.final.seeds * (NUM_FINALISTS + 1) * (folds + 1)
+    num_trials = num_searches * (study.search.trials + num_finals)
+    if num_searches > _MAX_SEARCHES:
+        factors = " x ".join(f"{count} {name}" for name, count in counts.items() if count > 1)
+        has = f"{num_searches} searches ({factors})"
+        problems.add((), f"a study must have at most {_MAX_SEARCHES} searches, and this has {has}")
+    elif num_trials > MAX_TRIALS:
+        rule = f"a study must have at most {MAX_TRIALS} trials, and this has up to {num_trials}"
+        problems.add((), f"{rule} in {num_searches} searches: lower search.trials or final.seeds")
 
-_SPACES = ("losses", "search.space", "search.tune")
-_BATCHES = ("training.batch_size", "training.samples_per_class", "training.sampler")
-_FOLDERS = ("protocol", "datasets", "backbones", "losses", "image_sizes")
-_TRAINED = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
-_SETTINGS = ("datasets", "backbones", "training.sampler")
-_USED = (*_SETTINGS, *_SPACES, *(f"training.{rate}" for rate in RATES))  # spaces lie around rates
 
-# In this order: rule, and the keys it reads. While any of these is wrong the rule is skipped.
-_RULES: tuple[tuple[_Rule, tuple[str, ...]], ...] = (
-    (_check_tune, ("search.tune",)),
-    (_check_spaces, _SPACES),
-    (_check_datasets, ()),
-    (searches.check_classes, ()),
-    (searches.check_folds, ("protocol", "search.early_stopping")),
-    (searches.check_final, ("final",)),
-    (searches.check_splits, ("protocol", "search.splits", "search.repeats", "final")),
-    (searches.check_folders, _FOLDERS),
-    (searches.check_sharing, ("search.sampler", "search.shared_configs")),
-    (training.check_sizes, ("backbones", "image_sizes", "training.recipe", "datasets")),
-    (training.check_images, ("backbones",)),
-    (training.check_class_text, ("losses",)),
-    (comparison.check_test, ("losses", "tournament.test")),
-    (comparison.check_against, ("losses", "tournament.against")),
-    (comparison.check_score, ("tournament.score", "metrics", "datasets")),
-    (comparison.check_groups, ("losses", "tournament.groups")),
-    (searches.check_budget, ("budget",)),
+def check_study(study: Study, problems: Problems) -> None:
+    """Note every combination of values that keeps ``study`` from being run.
+
+    Args:
+        study: study with values that are right each by itself.
+        problems: collects what is wrong.
+    """
+    for check in _RULES:
+        check(study, problems)
+    items = trained_losses(study)
+    for check_items in _RULES_OF_TRAINING:
+        check_items(study, items, problems)
+
+
+_RULES = (
+    searches.check_classes,
+    searches.check_folds,
+    searches.check_final,
+    searches.check_splits,
+    searches.check_folders,
+    searches.check_sharing,
+    training.check_images,
+    training.check_class_text,
+    comparison.check_test,
+    comparison.check_against,
+    comparison.check_score,
+    comparison.check_groups,
+    searches.check_budget,
 )
-_RULES_OF_TRAINING: tuple[tuple[_RuleOfTraining, tuple[str, ...]], ...] = (
-    (training.check_samplers, ("training.sampler",)),
-    (training.check_grace, ("search.early_stopping", "training.epochs", "training.recipe")),
-    (training.check_batches, _BATCHES),
-    (training.check_settings, _SETTINGS),
-    (training.check_balance, ("training.sampler", *_SPACES)),
-    (training.check_mode, ("training.mode", "datasets", *_SPACES)),
-    (training.check_values, _USED),
-    (training.check_epochs, ("training.epochs", *_SPACES)),
-    (comparison.check_task, ()),
-    (searches.check_trials, ("search.sampler", "search.trials", "search.warm_start", *_SPACES)),
-    (comparison.check_fairness, _TRAINED),
+_RULES_OF_TRAINING = (
+    training.check_grace,
+    training.check_batches,
+    training.check_settings,
+    training.check_balance,
+    training.check_mode,
+    training.check_values,
+    training.check_epochs,
+    comparison.check_task,
+    searches.check_trials,
+    comparison.check_fairness,
 )

@@ -18,7 +18,7 @@ from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.trained_losses import TrainedLoss, known_datasets
+from podium.orchestrator.study_validation.trained_losses import TrainedLoss
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.registry import load
 from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem
@@ -31,7 +31,7 @@ def task_of(study: Study) -> Task:
 
 def check_task(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note data sets of different tasks, and losses or batches for another task."""
-    tasks = {dataset.label: facts.task for _, dataset, facts in known_datasets(study, problems)}
+    tasks = {dataset.label: dataset_facts(dataset).task for dataset in study.datasets}
     if len(set(tasks.values())) > 1:
         listed = "; ".join(
             f"{dataset} is scored by {METRICS[task][0].name} ({task})"
@@ -40,27 +40,18 @@ def check_task(study: Study, items: Sequence[TrainedLoss], problems: Problems) -
         rule = f"the data sets of a study must have one task to be ranked together: {listed}"
         problems.add("datasets", rule)
         return
-    for dataset, task in list(tasks.items())[:1]:
-        for index, loss in enumerate(study.loss_names if not problems.concern("losses") else ()):
-            if problem := loss_problem(loss, facts_of(loss).needs, dataset, task):
-                problems.add(("losses", index), problem)
-        if not problems.concern("training.sampler"):
-            _check_batches(items, dataset, task, problems)
-
-
-def _check_batches(
-    items: Sequence[TrainedLoss], dataset: str, task: Task, problems: Problems
-) -> None:
-    sampler_path, size_path = "training.sampler", "training.batch_size"
-    trainings = {(it.training.sampler, it.training.batch_size): None for it in items}
-    for sampler, size in trainings:
+    dataset, task = study.datasets[0].label, task_of(study)
+    for index, loss in enumerate(study.loss_names):
+        if problem := loss_problem(loss, facts_of(loss).needs, dataset, task):
+            problems.add(("losses", index), problem)
+    trainings = {(item.training.sampler, item.training.batch_size) for item in items}
+    for sampler, size in sorted(trainings):
         found = load("batch_samplers", sampler)
-        problem = sampler_problem(sampler, found.needs, dataset, task)
-        if problem is not None and not problems.concern(sampler_path):
-            problems.add(sampler_path, problem)
-        if size < found.smallest_batch and not problems.concern(size_path):
+        if problem := sampler_problem(sampler, found.needs, dataset, task):
+            problems.add("training.sampler", problem)
+        if size < found.smallest_batch and not problems.concern("training.batch_size"):
             rule = f"must be at least {found.smallest_batch} for {sampler}"
-            problems.at(size_path, rule, got=size)
+            problems.at("training.batch_size", rule, got=size)
 
 
 _MIN_GROUPS = 2

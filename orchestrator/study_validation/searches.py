@@ -18,11 +18,9 @@ from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.trained_losses import (
-    TrainedLoss,
-    known_datasets,
-)
+from podium.orchestrator.study_validation.trained_losses import TrainedLoss
 from podium.trainables.dataset_interface.class_splits import validation_counts
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import ProtocolSettings
 
@@ -33,12 +31,6 @@ _COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
 }
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
-
-# Sections that the number of trials follows from.
-_COUNTED_KEYS = (
-    *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
-    *("search", "final"),
-)
 
 
 def check_sharing(study: Study, problems: Problems) -> None:
@@ -84,7 +76,7 @@ def check_trials(study: Study, items: Sequence[TrainedLoss], problems: Problems)
 def check_budget(study: Study, problems: Problems) -> None:
     """Note a budget that nothing would use up, or that is too small for a result."""
     budget = study.budget
-    if study.search.order == "deterministic" and not problems.concern("search.order"):
+    if study.search.order == "deterministic":
         for name in HOURS:
             if (given := getattr(budget, name)) is not None:
                 rule = (
@@ -92,14 +84,13 @@ def check_budget(study: Study, problems: Problems) -> None:
                     " how fast machines are; give budget.trials"
                 )
                 problems.at(("budget", name), rule, got=given)
-    has_hours = budget.gpu_hours is not None and not problems.concern("resources")
-    if has_hours and not least_demand(study).gpus:
+    if budget.gpu_hours is not None and not least_demand(study).gpus:
         rule = (
             "needs resources.gpus_per_trial above 0 for every backbone, or its trials would cost "
             "nothing; without GPUs give budget.wall_hours or budget.trials"
         )
         problems.at("budget.gpu_hours", rule, got=budget.gpu_hours)
-    if budget.trials is not None and not problems.concern(*_COUNTED_KEYS):
+    if budget.trials is not None:
         _check_budget_trials(study, budget.trials, problems)
 
 
@@ -129,13 +120,13 @@ def check_classes(study: Study, problems: Problems) -> None:
     }
     if study.final.protocol is not None:
         places["final", "protocol"] = study.final.protocol
-    for _, dataset, facts in known_datasets(study, problems):
+    for dataset in study.datasets:
+        num_classes = dataset_facts(dataset).num_train_classes
         for path, protocol in places.items():
-            if protocol.trains_on_all or problems.concern(path[:1]):
-                continue
             sizes = [it for it in ("val_fraction", "folds") if getattr(protocol, it) is not None]
             try:
-                validation_counts(facts.num_train_classes, protocol)
+                if not protocol.trains_on_all:
+                    validation_counts(num_classes, protocol)
             except TrialInputError as error:
                 key = sizes[0] if sizes else "classes_file"
                 problems.add((*path, key), f"{dataset.label}: {error}")

@@ -12,12 +12,10 @@ from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation.trained_losses import (
     TrainedLoss,
-    known_datasets,
     unused_by_all,
 )
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
-from podium.trainables.registry import names
 from podium.trainables.settings.frozen_feature_rules import (
     FROZEN_FEATURES,
     input_problem,
@@ -25,13 +23,6 @@ from podium.trainables.settings.frozen_feature_rules import (
 )
 from podium.trainables.settings.training_settings import balanced_samplers
 from podium.trainables.settings.trial_settings import DatasetSettings
-
-
-def check_samplers(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note samplers that do not exist."""
-    known = names("batch_samplers")
-    for sampler in {item.training.sampler for item in items} - set(known):
-        problems.add("training.sampler", "unknown sampler", got=sampler, choices=known)
 
 
 def check_grace(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
@@ -82,16 +73,14 @@ def _note_unused(
     section: Path, given: Mapping[str, object], unused: Mapping[str, str], problems: Problems
 ) -> None:
     for name, value in given.items():
-        path = (*section, name)
-        if name in unused and not problems.concern(path):
+        if name in unused:
             shown = {} if section[-1] == "space" else {"got": value}
-            problems.at(path, f"changes nothing: {unused[name]}", **shown)
+            problems.at((*section, name), f"changes nothing: {unused[name]}", **shown)
 
 
 def check_epochs(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note memories and main losses that would start after the last epoch in every config."""
     for item in items:
-        assert item.loss is not None
         given = study.loss(item.loss).values
         for name in item.configs[0]:
             path: Path = ("losses", study.loss_names.index(item.loss), "values", name)
@@ -104,7 +93,7 @@ def check_epochs(study: Study, items: Sequence[TrainedLoss], problems: Problems)
 def check_balance(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note losses that compare images of a class where batches are drawn without regard to it."""
     for loss, training in {item.loss: item.training for item in items}.items():
-        if not training.is_balanced and "balanced" in facts_of(str(loss)).needs:
+        if not training.is_balanced and "balanced" in facts_of(loss).needs:
             rule = (
                 f"must be {' or '.join(balanced_samplers())}: {loss} compares images of a class, "
                 "and with many classes a random batch has hardly any (1.3 % of the anchors of a "
@@ -117,7 +106,7 @@ def check_class_text(study: Study, problems: Problems) -> None:
     """Note data sets without the vectors of class names that a loss reads."""
     needing = [loss for loss in study.loss_names if "class_text" in facts_of(loss).needs]
     for index, dataset in enumerate(study.datasets if needing else ()):
-        if "class_text" not in dataset.options and not problems.concern(("datasets", index)):
+        if "class_text" not in dataset.options:
             rule = (
                 f"{needing[0]} needs a vector for the name of each class: give {dataset.label} "
                 "the option class_text, a file that `podium datasets text` makes"
@@ -128,7 +117,6 @@ def check_class_text(study: Study, problems: Problems) -> None:
 def check_mode(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
     """Note losses that need images where the study trains on feature vectors."""
     for item in items:
-        assert item.loss is not None
         needs = facts_of(item.loss).needs
         has_vectors = dataset_facts(dataset_of(study, item.block)).num_features is not None
         problem = mode_problem(item.training.mode, item.loss, needs, has_vectors=has_vectors)
@@ -139,7 +127,8 @@ def check_mode(study: Study, items: Sequence[TrainedLoss], problems: Problems) -
 
 def check_images(study: Study, problems: Problems) -> None:
     """Note every data set that cannot be trained on with the study's networks and sizes."""
-    for _, dataset, facts in known_datasets(study, problems):
+    for dataset in study.datasets:
+        facts = dataset_facts(dataset)
         for index, backbone in enumerate(study.backbones):
             block = Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=None)
             training = training_of(study, block)
@@ -154,12 +143,8 @@ def check_images(study: Study, problems: Problems) -> None:
             )
             if problem is not None:
                 problems.add(("backbones", index), problem)
-            # Of a network that was seen before the training may be wrong by now.
-            if (
-                facts.num_features is None
-                and training.mode != FROZEN_FEATURES
-                and not problems.concern("training")
-            ):
+            is_augmented = facts.num_features is None and training.mode != FROZEN_FEATURES
+            if is_augmented and not problems.concern("training"):  # once, not for each network
                 _check_augmentation(study, dataset, training.augmentation, problems)
 
 

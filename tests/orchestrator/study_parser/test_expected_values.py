@@ -140,8 +140,8 @@ def test_expecting_changes_nothing_else_of_a_study(load):
         ("expect: {source: x, value: 3}\n", ["unknown key in expect"]),
         ("expect: {source: x, values: []}\n", ["must be a list with at least one item"]),
         (
-            "expect: {source: x, tolerance: -1, ranks: {margin: 1, proxy_anchor: 9}}\n",
-            ["tolerance must be at least 0", '"margin"', "average rank of 3 losses"],
+            "expect: {source: x, ranks: {margin: 1, proxy_anchor: 9}}\n",
+            ['"margin"', "average rank of 3 losses"],
         ),
         (
             VALUES.replace("MultiSimilarity", "Margin").replace("proxy_anchor, k", "proxy, k"),

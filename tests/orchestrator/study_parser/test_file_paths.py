@@ -109,4 +109,6 @@ def test_a_study_from_a_pipe_has_no_folder_of_its_own(places):
 
 def test_the_home_folder_of_nobody_is_one_error(places):
     message = problem(places[0], "storage: ~nobody-of-that-name/a")
-    assert re.search(r"study.yaml:3: storage: there is no such home folder; got .~nobody", message)
+    assert re.search(
+        r"study.yaml:3: storage begins at a home folder that does not exist; got .~nobody", message
+    )

@@ -13,7 +13,8 @@ import pytest
 from podium.errors import StudyError
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Given, SourcePosition
-from podium.orchestrator.study_validation.load_study import check_size, load_study
+from podium.orchestrator.study_validation.check_study import check_size
+from podium.orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 # Every key that takes numbers -> overrides that it needs. Largest values are in the cases below.
