@@ -10,13 +10,9 @@ from podium.orchestrator.study.study import (
     SearchSettings,
     StudyTraining,
 )
-from podium.orchestrator.study_parser.losses import read_space
-from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.yaml_tree import compose
 from podium.orchestrator.study_validation.load_study import load_study
 from podium.search_spaces.parameters import Choice, Int, Real, Space
 from podium.search_spaces.training_parameters import TRAINING_SPACES
-from podium.trainables.settings.legal_ranges import Flag, OneOf, Parameter, Whole
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of
 
@@ -165,25 +161,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_study(tmp_path / "latin1.yaml")
 
 
-def test_whole_number_parameters_get_whole_number_ranges(tmp_path):
-    legal = {
-        "bins": Parameter(10, Whole(2, 250)),
-        "squared": Parameter(True, Flag()),
-        "mining": Parameter("hard", OneOf(("hard", "easy"))),
-    }
-    root = compose(
-        "bins: {low: 5, high: 65, step: 10}\nsquared: [true, false]\nmining: [easy]", "s"
+def test_ranges_are_as_whole_as_their_hyperparameters(tmp_path):
+    losses = (
+        "[{loss: fast_ap, space: {bins: {low: 5, high: 65, step: 10}}},"
+        " {loss: margin, space: {learn_beta: [true, false]}},"
+        " {loss: angular, space: {form: [hinge]}}]"
     )
-    problems = Problems(root)
-    space = read_space(root.values, legal, (), problems)
-    problems.raise_any()
-    assert space == Space(
-        {
-            "bins": Int(5, 65, step=10, source="study file"),
-            "squared": Choice((True, False), source="study file"),
-            "mining": Choice(("easy",), source="study file"),
-        }
-    )
+    study = load(tmp_path, f"study: x\nlosses: {losses}\nsearch: {{tune: []}}")
+    bins, beta, form = (it for loss in study.losses for it in loss.own_parameters.values())
+    assert isinstance(bins, Int)
+    assert (bins.low, bins.high, bins.step) == (5, 65, 10)
+    assert (beta.values, form.values) == ((True, False), ("hinge",))
 
 
 def test_data_sets_of_one_name_go_by_their_labels(tmp_path):
