@@ -44,7 +44,6 @@ from podium.orchestrator.study.fairness import report_differences
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Study
-from podium.orchestrator.study.study_changes import compare
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.specification_maker import check_published
 from podium.trainables.dataset_interface.dataset import Dataset
@@ -207,7 +206,7 @@ def _begun(
 def _grows(study: Study, paths: StudyPaths) -> bool:
     """Whether trials may be left to train: not of a study that ended and is the same now."""
     has_ended = any(run.end == "finished" for run in read_runs(paths)[-1:])
-    return not has_ended or not compare(started_study(paths), resolved_dict(study)).is_identical
+    return not has_ended or started_study(paths) != resolved_dict(study)
 
 
 def _check_weights(study: Study, *, fetches: bool) -> None:

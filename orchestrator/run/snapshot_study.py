@@ -25,7 +25,7 @@ from podium.orchestrator.study.fairness import fairness
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.resolved_study import resolved_dict, space_dict
 from podium.orchestrator.study.study import Study
-from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.study.study_changes import forbidden_changes
 from podium.orchestrator.study_validation.comparison import task_of
 from podium.orchestrator.trials.provenance import provenance
 from podium.trainables.dataset_interface.dataset import Dataset
@@ -50,9 +50,8 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
         _check_fresh(paths)
         return
     own_provenance(paths)
-    change = compare(snapshot, resolved_dict(study))
-    if not change.is_compatible:
-        lines = "\n".join(f"  {difference}" for difference in change.forbidden)
+    if changes := forbidden_changes(snapshot, resolved_dict(study)):
+        lines = "\n".join(f"  {change}" for change in changes)
         raise PodiumError(
             f"{paths.folder} holds results of this study as it was before it was changed; a study "
             "may grow (more trials, losses, seeds, blocks) but not change what its numbers mean:\n"
@@ -120,7 +119,7 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
     snapshot = read_study(paths)
-    if snapshot is not None and compare(snapshot, resolved).is_identical:
+    if snapshot == resolved:
         return
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)

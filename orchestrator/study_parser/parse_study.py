@@ -166,7 +166,7 @@ def read_study(given: Given, problems: Problems) -> Study:
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
     stated = read_mapping(given.values, [it.name for it in fields(_Keys)], (), problems)
-    place = {key: stated[key] for key in ("study", "storage") if key in stated}
+    place: dict[str, Any] = {key: stated[key] for key in ("study", "storage") if key in stated}
     return _place(read_keys(_Keys, place, (), problems), place, problems)
 
 

@@ -66,7 +66,7 @@ def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) 
     if values == {}:  # a schema that nothing needs is not built: it takes milliseconds
         return kind()
     try:
-        (read,) = _adapter(kind).validate_python([values])
+        (read,) = _adapter(kind).validate_python([values])  # type: ignore[arg-type]
         checked: Keys = read
         return checked
     except ValidationError as error:

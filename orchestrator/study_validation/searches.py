@@ -55,7 +55,9 @@ def check_trials(study: Study, items: Sequence[TrainedLoss], problems: Problems)
         problems.at("search.trials", rule, got=search.trials)
         return
     count, limit = _COUNTED.get(search.sampler), max(search.trials, _MOST_CONFIGS) + 1
-    for loss in study.loss_names if count else ():
+    for loss in study.loss_names:
+        if count is None:
+            return
         blocks_of_loss = [item.block for item in items if item.loss == loss]
         needed = [count(search_task(study, block, loss), limit) for block in blocks_of_loss]
         if None in needed:

@@ -133,13 +133,17 @@ def check_images(study: Study, problems: Problems) -> None:
             block = Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=None)
             training = training_of(study, block)
             network = backbone_facts(backbone.name)  # None: known when the trial starts
-            problem = network and input_problem(
-                dataset=dataset.label,
-                num_features=facts.num_features,
-                backbone=backbone.name,
-                takes_features=network.takes_features,
-                mode=training.mode,
-                image_size=None,
+            problem = (
+                None
+                if network is None
+                else input_problem(
+                    dataset=dataset.label,
+                    num_features=facts.num_features,
+                    backbone=backbone.name,
+                    takes_features=network.takes_features,
+                    mode=training.mode,
+                    image_size=None,
+                )
             )
             if problem is not None:
                 problems.add(("backbones", index), problem)

@@ -12,7 +12,7 @@ from podium.analysis.scores.final_scores import refuse_mixed
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study.study import FinalSettings, StudyLoss
-from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.study.study_changes import forbidden_changes
 from podium.trainables.dataset_interface.class_splits import make_split
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import TrialInputError
@@ -87,10 +87,8 @@ def test_a_file_of_classes_is_absolute_and_known_by_its_content(tmp_path, monkey
     moved = published_study(tmp_path, reversed(names[:4]), "elsewhere/classes.txt")
     changed = published_study(tmp_path, names[:5])
     assert study_from_resolved(json.loads(json.dumps(resolved_dict(old)))) == old
-    difference = compare(resolved_dict(old), resolved_dict(moved))
-    assert difference.is_compatible
-    assert not difference.is_identical
-    assert not compare(resolved_dict(old), resolved_dict(changed)).is_compatible
+    assert not forbidden_changes(resolved_dict(old), resolved_dict(moved))
+    assert forbidden_changes(resolved_dict(old), resolved_dict(changed))
 
 
 def test_a_published_list_is_validated_by_every_trial(tmp_path):

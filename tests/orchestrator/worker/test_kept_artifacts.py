@@ -14,7 +14,7 @@ from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study.study import KeepSettings
-from podium.orchestrator.study.study_changes import compare
+from podium.orchestrator.study.study_changes import forbidden_changes
 from podium.orchestrator.study_validation.load_study import load_study
 from podium.trainables.saved_models.model_file import read_model
 from tests.orchestrator.small_study import rows, run_here, tables
@@ -157,7 +157,7 @@ def test_a_study_may_keep_more_or_less_later(tmp_path):
     study = study_of(tmp_path)
     less = study_of(tmp_path, STUDY + "keep: {models: false}\n")
     assert less.keep == KeepSettings(models=False, embeddings=True)
-    assert compare(resolved_dict(study), resolved_dict(less)).is_compatible
+    assert not forbidden_changes(resolved_dict(study), resolved_dict(less))
     assert study_from_resolved(resolved_dict(less)) == less
 
 
