@@ -1,10 +1,7 @@
 """Commands in processes of their own, and runs that something befalls."""
 
-import subprocess
 import sys
-import time
 
-from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY
 
 TINY_STUDY = f"""
@@ -22,14 +19,3 @@ keep: {{models: false, embeddings: false}}
 def command(*arguments) -> list[str]:
     """The words of ``podium ARGUMENTS``."""
     return [sys.executable, "-m", "podium", *map(str, arguments)]
-
-
-def run_with_first_trial(words, folder) -> subprocess.Popen:
-    """A run under way that has stored its first trial."""
-    running = subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    while not list(folder.glob("trials/*/*.parquet")):
-        assert running.poll() is None, running.communicate()[0]
-        time.sleep(0.02)
-    return running

@@ -312,14 +312,6 @@ def test_a_pipe_in_place_of_embeddings_is_refused_at_once(capsys, tmp_path):
 STATISTICS = Path(__file__).parents[1] / "data" / "cases" / "statistics"
 
 
-def test_equal_losses_on_three_data_sets_and_backbones_get_no_verdict():
-    ranked = rank(STATISTICS / "false_3x3x4.csv")
-    assert {pair["p"] for pair in ranked.record["pairs"]} == {None}
-    assert "6 data sets or 6 backbones; these are 3 and 3." in ranked.headline
-    assert "support" not in str(ranked)
-    assert "shared" not in str(ranked)
-
-
 @pytest.mark.parametrize(("name", "why"), [("eq2", "2"), ("eq3", "3"), ("seedeq", "3")])
 def test_gaps_that_never_vary_on_few_data_sets_are_no_certainty(name, why):
     average = "seed" if name == "seedeq" else ()

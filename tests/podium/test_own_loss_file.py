@@ -82,11 +82,15 @@ def test_reading_commands_do_not_need_the_file(ran, capsys, name):
 
 def test_a_changed_file_is_refused_with_both_hashes(ran, capsys):
     text = LOSS.format(file=str(ran / "losses" / "mine.py"))
-    (ran / "losses" / "mine.py").write_text(text.replace("0.5", "0.4"))
+    changed, file = text.replace("0.5", "0.4"), ran / "losses" / "mine.py"
+    file.write_text(changed)
+    planned = output_of(capsys, "plan", ran / "study.yaml", "--storage", ran)
+    assert "podium run would be refused" in planned
+    file.write_text(changed)
     refused = call(capsys, "run", ran / "study.yaml", "--local", "--storage", ran)
     assert refused.code != 0
     assert re.search(r"mine\.py:Mine.*\b[0-9a-f]{12,64}\b.*\b[0-9a-f]{12,64}\b", refused.err)
-    (ran / "losses" / "mine.py").write_text(text)
+    file.write_text(text)
     again = output_of(capsys, "run", ran / "study.yaml", "--local", "--storage", ran)
     assert "report" in again
 
@@ -109,6 +113,19 @@ def test_the_copy_is_run_only_if_it_is_trusted(ran, capsys):
         copy.write_text(whole)
     assert end.returncode != 0
     assert "is not the copy of the code that was recorded" in end.stderr
+
+
+def test_a_rerun_says_that_code_on_the_python_path_is_another_and_trains_the_present_one(tmp_path):
+    (tmp_path / "own.py").write_text(LOSS.format(file="nowhere"))
+    (tmp_path / "study.yaml").write_text(STUDY.replace("./losses/mine.py:Mine", "own:Mine"))
+    end = podium("run", "study.yaml", "--local", "--no-report", cwd=tmp_path)
+    assert end.returncode == 0, end.stderr
+    trials = trials_of(tmp_path / "podium-results" / "own-file").filter(loss="own:Mine")
+    changed = LOSS.format(file="nowhere").replace("- self.margin", "+ self.margin")
+    (tmp_path / "own.py").write_text(changed)
+    end = podium("trial", "rerun", trials["trial_id"][0], cwd=tmp_path)
+    assert end.returncode == 1, end.stderr
+    assert "other code than the stored trial was trained by: own:Mine: the code" in end.stdout
 
 
 def test_commands_on_losses_take_a_file(tmp_path, monkeypatch, capsys):

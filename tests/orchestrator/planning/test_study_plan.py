@@ -68,12 +68,6 @@ def test_every_trial_is_counted(study):
     assert planned.epochs == sum(item.epochs for item in planned.searches)
 
 
-def test_finals_without_a_protocol_use_the_split_of_the_search(study):
-    item = plan(replace(study, final=replace(study.final, protocol=None))).searches[0]
-    assert item.search_trials == 7
-    assert item.final_trials == 2 * 3
-
-
 def test_a_search_over_folds_trains_each_config_on_all_of_them(study):
     folds = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
     planned = plan(replace(study, protocols=(folds,), final=replace(study.final, protocol=None)))
@@ -161,13 +155,6 @@ def test_each_block_is_planned_with_its_own_training(tmp_path):
     first = planned.trainings[0]
     assert first.of_losses == {"arcface": {"proxy_learning_rate": 1e-4, "sampler": "random"}}
     assert first.defaults["arcface"]["scale"] == 64.0
-
-
-def test_epochs_are_counted_by_block(tmp_path):
-    planned = plan(load(tmp_path, FILES))
-    assert {item.epochs for item in planned.searches} == {(3 + 2) * 100}
-    shorter = plan(load(tmp_path, FILES, "training.epochs=7"))
-    assert shorter.epochs == 6 * 2 * (3 + 2) * 7
 
 
 def test_a_network_from_scratch_that_follows_few_batches_is_warned_of_once(tmp_path):

@@ -5,10 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.analysis.report.report import study_page
-from podium.analysis.scores.study_table import study_table
 from podium.orchestrator.executors.in_process import InProcessExecutor
-from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.worker.worker import train
 from tests.orchestrator.small_study import run_here
@@ -84,29 +81,12 @@ def test_the_objective_is_the_best_ndcg_at_the_first_k(folder, trials):
     assert (trials["objective"] == trials["val_ndcg_at_3"]).all()
 
 
-def test_the_store_says_what_is_searched_for_and_in_which_direction(folder):
-    metrics = [tuple(metric) for metric in read_store(StudyPaths(folder)).metrics]
-    assert metrics == [("ndcg", "maximise"), ("mean_label_distance", "minimise")]
-    assert Reader(folder).objective == "ndcg"
-
-
 def test_the_search_picks_the_config_with_the_best_ndcg(trials):
     searched = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
     for (search,), rows in searched.group_by("search"):
         best = rows.sort("objective", "index", descending=[True, False])["config_hash"][0]
         finals = trials.filter(pl.col("search") == search, "is_winner")
         assert set(finals["config_hash"]) == {best}
-
-
-def test_ranks_are_by_ndcg_under_its_name(folder):
-    reader = Reader(folder)
-    table = study_table(reader.trials(), reader.test_scores(), primary_k=3, metric="ndcg")
-    assert table.score == "ndcg"
-    tested = reader.test_scores().filter(pl.col("is_winner"), pl.col("metric") == "ndcg")
-    expected = tested.filter(pl.col("k") == 3).group_by("loss").agg(pl.col("value").mean())
-    assert dict(table.cells.select("loss", "ndcg").iter_rows()) == pytest.approx(
-        dict(expected.select("loss", "value").collect().iter_rows())
-    )
 
 
 def test_the_report_never_calls_it_a_recall(folder):

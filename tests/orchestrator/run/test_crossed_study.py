@@ -215,16 +215,6 @@ def test_without_sharing_only_the_default_is_tried_by_all(tmp_path):
     assert all(len(first & configs) == 1 for configs in others)
 
 
-def test_kinds_columns_and_labels_tell_the_searchs_protocol_from_the_trials_own(trials):
-    kinds = dict(trials.filter(stage="search").select("protocol", "split_protocol").iter_rows())
-    assert kinds == {protocol.label: protocol.kind for protocol in PROTOCOLS}
-    assert set(trials.filter(stage="baseline")["protocol"]) == {"80-20"}
-    assert set(trials.filter(pl.col("stage") != "final")["train_on"]) == {None}
-    labels = {protocol.label for protocol in PROTOCOLS}
-    folders = {search.split(".")[-2] for search in trials.filter(stage="final")["search"]}
-    assert folders == labels
-
-
 def test_an_interrupted_crossed_study_ends_in_the_same_tables(storage, tmp_path):
     executor = InterruptedAfter(200, PlantedTrial(hashed))
     assert run_here(CROSSED, tmp_path, executor).interrupted

@@ -93,24 +93,6 @@ def test_a_trial_that_is_alone_and_out_of_memory_fails_with_its_peak(tmp_path):
         assert demands == [(1.0, 0.25), (4.0, 0.25)]
 
 
-def test_nothing_overtakes_a_trial_that_waits_for_room(tmp_path):
-    fate = lost_at("killed_for_memory", 1, attempts=range(1, 2), which=is_default)
-    executor = ScriptedExecutor(fate, SHARED_GPU)
-    run_tiny(tmp_path, executor)
-    alone = next(
-        index for index, job in enumerate(executor.jobs) if job.demand.cpus == SHARED_GPU.cpus
-    )
-    lost_trial = executor.jobs[alone]
-    first = next(jobs for jobs in executor.together if lost_trial in jobs)
-    assert first == [lost_trial]
-    before = executor.together[: executor.together.index(first)]
-    waiting = [
-        jobs for jobs in before if lost_trial.trial_id not in {job.trial_id for job in jobs}
-    ]
-    new = [{job.trial_id for job in jobs} for jobs in waiting]
-    assert all(later <= sooner for sooner, later in pairwise(new))
-
-
 def test_nothing_takes_the_room_that_a_trial_waits_for_on_several_nodes(tmp_path):
     node = Demand(cpus=2.0, gpus=0.0)
     two_nodes = Capacity(cpus=4.0, gpus=0.0, nodes=(node, node))

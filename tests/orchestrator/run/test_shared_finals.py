@@ -125,28 +125,6 @@ def test_the_first_search_of_the_study_file_trains_what_several_ask_for(undistur
         assert order[of[copy["same_as"]]["protocol"]] < order[copy["protocol"]]
 
 
-def num_steps(study, storage):
-    """How often a scheduler receives messages of a trial in an undisturbed run."""
-
-    class Counted(InterruptedAfter):
-        @property
-        def heard(self):
-            return 10**9 - self._steps
-
-    executor = Counted(10**9, PlantedTrial(hashed))
-    assert not run_here(study, storage, executor).interrupted
-    return executor.heard
-
-
-def test_a_study_interrupted_after_any_step_of_its_finals_ends_in_the_same_tables(small, tmp_path):
-    steps = num_steps(SMALL, tmp_path / "counted")
-    for step in (steps - 24, steps - 8):
-        storage = tmp_path / str(step)
-        assert run_here(SMALL, storage, InterruptedAfter(step, PlantedTrial(hashed))).interrupted
-        run_planted(SMALL, storage)
-        assert_frame_equal(tables(storage, SMALL), tables(small, SMALL))
-
-
 def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path):
     dice = random.Random(0)
     executor = ScriptedExecutor(

@@ -17,7 +17,6 @@ from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import Diverged
 from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
-from tests.orchestrator.scripted import ALWAYS, ScriptedExecutor, lost_at
 from tests.orchestrator.shared_finals import (
     CROSSED,
     FOLDS,
@@ -31,11 +30,6 @@ from tests.orchestrator.shared_finals import (
 )
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return run_planted(CROSSED, tmp_path_factory.mktemp("undisturbed"))
 
 
 class FailingFinals(PlantedTrial):
@@ -60,23 +54,6 @@ def test_the_copies_of_what_failed_have_failed_for_the_same_cause(tmp_path):
     again = run_here(study, tmp_path, InterruptedAfter(0))
     assert again.progress.failed == len(failed)
     assert_frame_equal(tables(tmp_path, study), before)
-
-
-def test_the_copies_of_what_was_lost_are_lost_too(tmp_path):
-    study = replace(SMALL, final=FinalSettings(seeds=1, protocol=KFOLD))
-
-    def is_default_final(job):
-        return job.settings.evaluate_test and job.settings.hyperparameters.get("margin") == 0.5
-
-    fate = lost_at("lost_node", 0, attempts=ALWAYS, which=is_default_final)
-    end = run_here(study, tmp_path, ScriptedExecutor(fate, trial=PlantedTrial(hashed)))
-    assert not end.interrupted
-    lost = finals_of(tmp_path, study).filter(pl.col("cause") == "lost")
-    assert set(lost["protocol"]) == {"ours", "random_splits"}
-    assert lost["is_default"].all()
-    assert len(lost) == 2 * FOLDS
-    assert lost["same_as"].null_count() == FOLDS
-    assert end.progress.trials_done == end.progress.trials_planned
 
 
 def test_a_protocol_that_joins_a_finished_study_copies_from_gathered_files(tmp_path):
@@ -119,13 +96,6 @@ def test_copies_that_fall_due_in_the_last_suggestion_have_rows_before_the_run_is
     first, second = finals.partition_by("protocol", maintain_order=True)
     assert len(first) == len(second)
     assert second["same_as"].null_count() == 0
-
-
-def test_growing_may_be_interrupted_too(undisturbed, tmp_path):
-    run_planted(replace(CROSSED, protocols=PROTOCOLS[:2]), tmp_path)
-    assert run_here(CROSSED, tmp_path, InterruptedAfter(20, PlantedTrial(hashed))).interrupted
-    run_planted(CROSSED, tmp_path)
-    assert_frame_equal(tables(tmp_path, CROSSED), tables(undisturbed, CROSSED))
 
 
 def test_more_trials_seeds_and_trainings_add_each_final_once(tmp_path):

@@ -15,7 +15,7 @@ from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.study.study import StudyLoss
 from podium.orchestrator.verify.verify_store import verify_store
 from podium.trainables.foreign_code import foreign_code
-from tests.orchestrator.changed_folders import bytes_of, change_study
+from tests.orchestrator.changed_folders import bytes_of
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here
@@ -48,16 +48,6 @@ def test_the_fingerprint_is_in_the_snapshot_and_a_copy_beside_it(own, tmp_path):
     assert verify_store(paths.folder).problems == []
 
 
-def test_ids_of_trials_without_such_code_are_as_they_were(own, tmp_path):
-    alone = own.study(losses=(StudyLoss("contrastive"),))
-    run_here(alone, tmp_path / "alone")
-    run_here(own.study(), tmp_path)
-    ids = {row["trial_id"] for row in rows(tmp_path / "alone", alone).to_dicts()}
-    assert ids <= {row["trial_id"] for row in rows(tmp_path, own.study()).to_dicts()}
-    assert "code" not in read_study(StudyPaths(tmp_path / "alone" / "own"))
-    assert not (tmp_path / "alone" / "own" / "code").exists()
-
-
 def test_an_installed_loss_is_recorded_by_package(tmp_path):
     name = "pytorch_metric_learning.losses:CircleLoss"
     run_here(
@@ -81,15 +71,6 @@ def test_a_changed_helper_is_refused_and_nothing_changes(own, tmp_path):
     assert bytes_of(tmp_path / "own") == before
     own.helper.write_text("SCALE = 1\n")
     assert run_here(more(own.study()), tmp_path).interrupted is False
-
-
-def test_a_module_that_is_gone_is_named(own, tmp_path):
-    run_here(own.study(), tmp_path)
-    own.loss.unlink()
-    with pytest.raises(
-        ValueError, match=f"no file of a module {own.loss.stem} on the Python path"
-    ):
-        run_here(own.study(), tmp_path)
 
 
 def test_a_loss_that_joins_later_is_recorded_then(own, tmp_path):
@@ -116,14 +97,6 @@ def test_code_may_change_until_a_trial_of_it_is_over(own, tmp_path):
     assert read_study(paths)["code"] == {own.path: foreign_code(own.path).fingerprint}
     found = verify_store(paths.folder)
     assert found.problems == []
-
-
-def test_trials_of_other_code_than_the_study_says_are_named(own, tmp_path):
-    run_here(own.study(), tmp_path)
-    paths = StudyPaths(tmp_path / "own")
-    change_study(paths.folder, lambda study: study.pop("code"))
-    problems = verify_store(tmp_path / "own").problems
-    assert any("but its config is trial" in problem for problem in problems)
 
 
 def test_a_worker_refuses_a_job_of_other_code_and_no_row_is_written(own, tmp_path):

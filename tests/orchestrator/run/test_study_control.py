@@ -192,14 +192,6 @@ def test_a_search_that_has_started_all_its_trials_is_not_cancelled(tmp_path):
     assert_frame_equal(tables(tmp_path, TINY), before)
 
 
-def test_a_study_whose_only_open_search_is_cancelled_records_that(tmp_path):
-    run_here(TINY, tmp_path, InterruptedAfter(1))
-    file = control_file(tmp_path, TINY)
-    file.write_text("cancel: [proxy_anchor, contrastive]")
-    assert not run_here(TINY, tmp_path).interrupted
-    assert len(read_runs(StudyPaths(file.parent))[-1].cancelled_searches) == 2
-
-
 def test_a_wrong_edit_is_said_once_with_its_line_and_changes_nothing(tmp_path, undisturbed_tiny):
     said = []
     wrong = "max_concurrent: 1\ncancel: [proxy_anker]"

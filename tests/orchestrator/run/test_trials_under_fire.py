@@ -55,13 +55,6 @@ def test_a_trial_that_is_lost_after_each_epoch_never_fails(tmp_path, undisturbed
     assert rows(tmp_path, TINY)["attempts"].max() == 4
 
 
-def test_preemption_without_any_progress_never_fails_a_trial(tmp_path, undisturbed_tiny):
-    fate = lost_at("preempted", 0, attempts=range(1, 9), which=any_trial)
-    end = run_tiny(tmp_path, ScriptedExecutor(fate))
-    assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, TINY), undisturbed_tiny)
-
-
 def test_a_trial_that_takes_its_worker_down_three_times_fails_with_what_it_had(tmp_path):
     def deadly(job):
         return job.settings.loss == "proxy_anchor" and is_of_search(job)

@@ -127,16 +127,6 @@ def test_configs_of_a_wider_space_are_dropped_and_said(earlier):
     assert "the earlier results contain nothing for this study" in said
 
 
-def test_configs_of_a_narrower_space_are_dropped_and_said(tmp_path):
-    narrow = replace(
-        EARLIER, embedding_dims=(8,), search=replace(EARLIER.search, tune=(), trials=3)
-    )
-    run_here(narrow, tmp_path)
-    found, said = looked_up(warm(tmp_path / "earlier"))
-    assert found == {f"{EIGHT} contrastive": ()}
-    assert "learning_rate was not searched there" in said
-
-
 def test_a_search_that_saw_test_classes_warms_no_other(tmp_path):
     leaking = replace(
         EARLIER,

@@ -65,9 +65,3 @@ def test_heads_that_are_trained_together_have_parts_of_a_slot(tmp_path):
     study = study_of("none", 12, 5, population=4, mode="frozen_features")
     run = simulated(study, tmp_path, Costs(epoch=5), 2)
     assert 1 / 1.6 < ratio_at(run, 0.5) < 1.6
-
-
-def test_nothing_is_said_before_a_trial_of_each_slot_has_ended(tmp_path):
-    study = study_of("none", 2, 3)
-    run = simulated(study, tmp_path, Costs(epoch=10, first_start=5), 4)
-    assert run.estimates[0][0] > 3 * 10

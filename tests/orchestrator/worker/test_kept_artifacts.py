@@ -8,7 +8,6 @@ from polars.testing import assert_frame_equal
 
 from podium.errors import StoreError
 from podium.kept_files.embeddings_file import read_embeddings
-from podium.kept_files.tensor_file import decode_tensors
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.ids_and_seeds import NUMERICS_VERSION
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -159,16 +158,3 @@ def test_a_study_may_keep_more_or_less_later(tmp_path):
     assert less.keep == KeepSettings(models=False, embeddings=True)
     assert not forbidden_changes(resolved_dict(study), resolved_dict(less))
     assert study_from_resolved(resolved_dict(less)) == less
-
-
-def test_the_files_hold_no_clock_and_no_folder(undisturbed):
-    storage, study = undisturbed
-    for name, content in left(storage, study).items():
-        kind = "model" if name.startswith("models") else "embeddings"
-        assert decode_tensors(content, kind, name).facts["origin"].keys() == {
-            "trial_id",
-            "podium_version",
-            "torch_version",
-            "numerics_version",
-        }
-        assert str(storage).encode() not in content

@@ -99,17 +99,6 @@ def test_epochs_are_told_together_up_to_a_rung(jobs):
     assert not worker.trials
 
 
-def test_a_member_that_is_dropped_says_no_more(worker, jobs):
-    worker.start(jobs)
-    said = said_by(worker, drop=lambda said: ["b"] if "b" in said else [])
-    assert {trial_id: len(epochs_of(messages)) for trial_id, messages in said.items()} == {
-        "a": 2,
-        "b": 1,
-        "c": 2,
-        "d": 2,
-    }
-
-
 def test_a_member_that_diverges_fails_alone(worker, jobs):
     fast = {"learning_rate": 1.0, "head_learning_rate_factor": 1e4, "weight_decay": 1.0}
     many = [

@@ -50,13 +50,6 @@ def test_a_log_has_what_was_printed_and_warned_and_a_line_for_each_epoch(paths):
     assert "epoch 1" not in ended.log, "and no lines on epochs"
 
 
-def test_a_trial_that_fails_has_its_cause_and_traceback_in_its_log(paths):
-    run(TrialWorker(talking(error=ValueError("no such thing"))), job_in(paths))
-    log = log_of(paths)
-    assert "failed: error: no such thing" in log
-    assert "Traceback" in log
-
-
 def test_of_a_long_log_the_beginning_and_the_end_are_kept_and_no_secret(paths, monkeypatch):
     monkeypatch.setenv("WANDB_API_KEY", "kq3v9x7w2m5b8n4c")
     texts = ["first words kq3v9x7w2m5b8n4c", *("x" * 99 for _ in range(20_000)), "last words"]

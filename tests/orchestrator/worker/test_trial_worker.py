@@ -255,12 +255,3 @@ def test_a_try_names_the_gpus_it_sees_whoever_chose_them(monkeypatch, told, foun
     else:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", told)
     assert devices() == found
-
-
-def test_a_trial_without_a_gpu_limits_nothing(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("nothing to limit")
-
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", refuse)
-    limit_memory(0.0)
-    limit_memory(0.5)  # no CUDA here

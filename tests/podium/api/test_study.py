@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import podium
-from tests.podium.calling import call, output_of
+from tests.podium.calling import output_of
 from tests.podium.commands.test_run import STUDY as TEXT
 
 KEYS = yaml.safe_load(TEXT)
@@ -99,12 +99,6 @@ def test_a_source_and_keywords_do_not_go_together(args, keys):
 def test_paths_of_values_begin_at_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert podium.load({**KEYS, "storage": "mine"}).folder == tmp_path / "mine" / "tiny"
-
-
-def test_the_command_line_and_python_give_equal_numbers(told, tmp_path, capsys):
-    (tmp_path / "tiny.yaml").write_text(TEXT)
-    call(capsys, "run", tmp_path / "tiny.yaml", "--local", "--no-report", "--storage", tmp_path)
-    assert numbers_in(tmp_path / "tiny").equals(numbers_in(told[0]))
 
 
 def test_every_trial_is_told_with_the_scores_of_its_row(told):

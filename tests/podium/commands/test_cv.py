@@ -88,10 +88,3 @@ def test_folds_are_compared_by_nmi_as_by_recall(podium_cv, store_of_folds):
     printed = " ".join(podium_cv(store_of_folds, "--score", "nmi").split())
     assert "NMI in %, mean and sample standard deviation" in printed
     assert "val: NMI is measured on test classes only." in printed
-
-
-def test_another_k_is_chosen_by_either_option_but_not_by_both(podium_cv, store_of_folds, capsys):
-    by_k = podium_cv(store_of_folds, "--k", "4")
-    assert podium_cv(store_of_folds, "--score", "recall@4") == by_k
-    refused = podium_cv(store_of_folds, "--k", "4", "--score", "nmi", code=2)
-    assert "score states the K, if there is one; got k 4 beside it" in refused

@@ -117,21 +117,6 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
     assert {"val/recall_at_1/fold_0", "val/recall_at_1/fold_1"} <= tags
 
 
-def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
-    capsys, finished_study, tmp_path
-):
-    call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path / "a")
-    files = event_files(tmp_path / "a")
-    first, *rest = files
-    bytes_of_first = first.read_bytes()
-    first.unlink()
-    stamps = [file.stat().st_mtime_ns for file in rest]
-    called = call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path / "a")
-    assert f"{tmp_path / 'a'}: 1 new runs" in called.out
-    assert [file.stat().st_mtime_ns for file in rest] == stamps
-    assert first.read_bytes() == bytes_of_first
-
-
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_tables_are_those_of_the_reader(capsys, finished_study, tmp_path, kind):
     called = call(capsys, "export", "tables", finished_study, *AS[kind], "--output", tmp_path)

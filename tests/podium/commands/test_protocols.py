@@ -1,12 +1,7 @@
-import csv
-import io
 import json
-import shutil
 
 import pytest
 
-from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
@@ -66,23 +61,6 @@ def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, protocol_
     assert printed.index("scored best on test") < printed.index("of finalists on test, in %")
     assert max(map(len, out.splitlines())) <= 99
     assert printed.count("test_tuned") == printed.count("test_tuned (leaks)")
-
-
-def test_csv_has_one_row_a_protocol(protocols, protocol_store, slow):
-    rows = list(csv.DictReader(io.StringIO(protocols(protocol_store, "--csv"))))
-    assert [row["protocol"] for row in rows] == list(TRUTH.judges)
-    assert [row["leaks"] for row in rows] == ["False", "False", "True"]
-    for row in rows:
-        expected = slow.regret(row["protocol"], "test_tuned")
-        assert float(row["regret"]) == pytest.approx(expected)
-
-
-def test_a_gathered_store_gives_the_same_bytes(protocols, protocol_store, tmp_path):
-    again = tmp_path / "crossed"
-    shutil.copytree(protocol_store, again)
-    gather_all(StudyPaths(again))
-    assert protocols(protocol_store, "--json") == protocols(again, "--json")
-    assert protocols(protocol_store) == protocols(again)
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):

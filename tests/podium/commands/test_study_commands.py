@@ -132,14 +132,6 @@ def test_a_plan_warns_of_few_batches_in_each_form(capsys, study_file):
     assert warning in " ".join(call(capsys, "plan", *short).out.split())
 
 
-def test_a_plan_says_that_labels_are_continuous_only_where_they_are(capsys):
-    said = "Retrieved by label distance and scored by nDCG"
-    studies = QUICKSTART.parent
-    assert said in call(capsys, "plan", studies / "glyph-masks.yaml", "--full").out
-    leaking = call(capsys, "plan", studies / "thesis-tables-glyphs.yaml", "--full").out
-    assert said not in leaking
-
-
 def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
     note = "The sampler hard_neighbours embeds all training images before each epoch"
     other = ("--full", "--set", "training.sampler=hard_neighbours")
@@ -167,12 +159,3 @@ def test_losses_as_json_say_what_is_legal(capsys):
     assert record["arcface"]["published_training"] == {
         "proxy_learning_rate": {"value": 1e-4, "source": "thesis table 4"}
     }
-
-
-def test_spaces_show_what_is_tried(capsys):
-    out = call(capsys, "losses", "proxy_anchor").out
-    assert "proxy_anchor, space psomas2020:" in out
-    assert "2..100 step 2" in out
-    assert "4..100 log" in out
-    assert "proxy_learning_rate" in out
-    assert "proxy_learning_rate" not in call(capsys, "losses", "contrastive").out

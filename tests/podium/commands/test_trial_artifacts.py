@@ -52,25 +52,6 @@ def test_export_overwrites_nothing(capsys, storage, here, tmp_path):
     assert (called.code, "folder that exists" in called.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("command", "more"),
-    [
-        ("export", ("--output", "x")),
-        ("rerun", ()),
-        ("embed", ("FOLDER", "--output", "x.npz")),
-        ("evaluate", ()),
-    ],
-)
-def test_an_unknown_trial_is_one_line(capsys, here, tmp_path, monkeypatch, command, more):
-    monkeypatch.chdir(tmp_path)
-    photographs(tmp_path, 1)
-    words = (tmp_path if word == "FOLDER" else word for word in more)
-    called = call(capsys, "trial", command, "zzz", *words, *here)
-    assert called.code == 2
-    assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
-    assert called.err.count("\n") == 1
-
-
 def test_a_trial_is_named_by_its_beginning_if_only_one_starts_so(storage):
     ids = Reader(storage / "tiny").trials().collect()["trial_id"].to_list()
     assert stored_trial(ids[0][:12], [storage / "tiny"]).trial_id == ids[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.errors import CorruptFileError, UnreachableError
+from podium.errors import CorruptFileError
 from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
@@ -80,13 +80,6 @@ def test_a_running_study_shows_time_left_and_the_curve_of_its_trial(folder):
     assert all(it["state"] != "RUNNING" for it in followed.curves())
 
 
-def test_curves_of_ended_trials_come_from_their_rows(folder):
-    followed = FollowedStudy(folder)
-    followed.view()
-    assert followed.curves()
-    assert all(curve["scores"] for curve in followed.curves())
-
-
 def test_rows_are_read_again_only_where_files_changed_and_damage_is_told(folder, monkeypatch):
     followed = FollowedStudy(folder)
     before = followed.view()
@@ -101,15 +94,6 @@ def test_rows_are_read_again_only_where_files_changed_and_damage_is_told(folder,
         followed.view()
     file.write_bytes(content)
     assert counts_of(followed.view()) == counts_of(before)
-
-
-def test_what_was_listed_while_the_storage_was_away_is_read_later(folder, monkeypatch):
-    followed = FollowedStudy(folder)
-    with monkeypatch.context() as away:
-        away.setattr(Reader, "summarise", raising(UnreachableError("away")))
-        with pytest.raises(UnreachableError):
-            followed.view()
-    assert counts_of(followed.view()) == counts_of_rows(folder)
 
 
 def raising(error):

@@ -157,16 +157,3 @@ def test_many_losses_with_long_names_have_a_line_each_that_fits(width, changes):
     rest = " ".join(" ".join(lines[21:]).split())
     assert "+26 more searches" in rest
     assert ("no room for" in rest) == (width < 120)
-
-
-def test_counts_that_are_zero_have_no_column():
-    assert view(of_many_losses(), width=120)[0].split() == [
-        *("search", "done", "run", "final", "best", "R@1"),
-    ]
-    assert "pruned" in view(of_many_losses(pruned=1), width=120)[0]
-
-
-def test_a_single_search_on_a_small_terminal_is_shown():
-    header, row, *_ = view(replace(PROGRESS, failures=()), width=200, max_rows=0)
-    assert header.split()[:2] == ["search", "done"]
-    assert row.startswith("glyphs [red]x[/red]")
