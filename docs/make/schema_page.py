@@ -148,7 +148,7 @@ Besides the trials:
 | `provenance.json` | versions, hardware, what losses do not share, search spaces |
 | `code/` | copies of [code that the study names](study-file.md#code-of-your-own) |
 | `store.json` | the columns; the metrics and their directions |
-| `journal/`, `runs/`, `runs.json` | suggestions and attempts, and what each run spent: see below |
+| `journal/`, `runs/` | suggestions and attempts, and what each run spent: see below |
 | `checkpoints/`, `logs/` | running trials; what [trials](../explanation/reliability.md#logs-of-trials) printed |
 | `report.html` | the report |
 

@@ -27,7 +27,6 @@ from podium.orchestrator.results.records.runs import (
     read_runs,
     wall_seconds_of,
     write_run,
-    write_run_count,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.locations import RemotePath
@@ -103,7 +102,6 @@ class RunAccount:
         self._started = self._clock()
         self._number = next_number(self._paths)
         self._write()
-        write_run_count(self._paths, self._number)
         self._thread.start()
         return self
 

@@ -1,7 +1,6 @@
 """Runs: each start of the study, with what it spent and how it ended.
 
-Numbers count from 1. ``runs.json`` holds the last number, so that runs that were lost are noticed:
-a budget must not be spent anew.
+Numbers count from 1, and none may be missing: what a lost run spent would be spent anew.
 """
 
 import json
@@ -150,11 +149,6 @@ def write_run(paths: StudyPaths, run: Run) -> None:
     write_checksummed(paths.run(run.number), _ADAPTER.dump_python(run, mode="json"))
 
 
-def write_run_count(paths: StudyPaths, number: int) -> None:
-    """Write down that runs up to this number began, once the first account of it is written."""
-    write_checksummed(paths.run_count, {"runs": number})
-
-
 def read_runs(paths: StudyPaths) -> list[Run]:
     """Every run of the study, in order.
 
@@ -162,12 +156,15 @@ def read_runs(paths: StudyPaths) -> list[Run]:
         CorruptFileError: a file is missing, truncated, was changed, or is not the run its name
             says.
     """
-    # Read before the listing: a run that begins meanwhile has its account before it is counted.
-    last = _run_count(paths)
     files = list_files(paths.runs, ".json")
     found = [_run(*it) for it in zip(files, each(read_checksummed, files), strict=True)]
     runs = sorted(found, key=lambda run: run.number)
-    _check_complete(paths, [run.number for run in runs], last)
+    for number, run in enumerate(runs, start=1):
+        if run.number != number:
+            raise CorruptFileError(
+                f"{paths.run(number)} is missing, while there were {runs[-1].number} runs: what it"
+                " spent would be spent again. Restore the file from a copy"
+            )
     return runs
 
 
@@ -216,29 +213,6 @@ def _run(path: Place, values: Mapping[str, Any] | None) -> Run:
     if path.name != f"{run.number:06d}.json":
         raise CorruptFileError(f"{path} holds the run {run.number}, which does not match its name")
     return run
-
-
-def _run_count(paths: StudyPaths) -> int:
-    values = read_checksummed(paths.run_count)
-    if values is None:
-        return 0
-    number = values.get("runs")
-    if type(number) is not int or number < 0:
-        raise CorruptFileError(
-            f"{paths.run_count} does not hold the number of runs, but {number!r}"
-        )
-    return number
-
-
-def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> None:
-    """Refuse runs of which one is missing."""
-    gaps = (number for number, found in enumerate(numbers, start=1) if number != found)
-    missing = next(gaps, len(numbers) + 1)
-    if missing <= max([last, *numbers]):
-        raise CorruptFileError(
-            f"{paths.run(missing)} is missing, while there were {max([last, *numbers])} runs: what"
-            " it spent would be spent again. Restore the file from a copy"
-        )
 
 
 def is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:

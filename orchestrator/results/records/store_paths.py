@@ -83,10 +83,9 @@ class StudyPaths:
     journal_folder = _Named("journal/{search}")
     journal = _Named("journal/{search}/{number:06d}.jsonl")
 
-    # What each run spent, and how it ended; how many there were, so that a lost one is noticed.
+    # What each run spent, and how it ended.
     runs = _Inside("runs")
     run = _Named("runs/{number:06d}.json")
-    run_count = _Inside("runs.json")
 
     # What a trial printed and a line for each epoch; what a run said and decided.
     logs = _Inside("logs")

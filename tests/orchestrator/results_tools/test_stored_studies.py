@@ -29,7 +29,6 @@ def test_a_complete_study_has_all_its_trials_and_the_size_of_its_files(study):
     assert stored_studies(study) == [found]
     for name in ("runs", "trials"):
         shutil.rmtree(study / name, ignore_errors=True)
-    (study / "runs.json").unlink()
     anew = stored_study(study)
     assert (anew.state, anew.trials) == ("planned", 0)
     assert anew.planned >= found.planned
@@ -98,20 +97,18 @@ def test_what_cannot_be_read_is_listed_with_the_reason(study, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(PodiumError, match="no studies in"):
         stored_studies(tmp_path / "empty")
-    for name in ("damaged", "older", "run-lost"):
+    for name in ("damaged", "older"):
         shutil.copytree(study, storage / name)
     (storage / "foreign").mkdir()
     (storage / ".hidden").mkdir()
     (storage / "damaged" / "store.json").write_text("{")
     change_json(storage / "older" / "store.json", schema_version=1)
-    (storage / "run-lost" / "runs" / "000001.json").unlink()
     found = {item.folder.name: item for item in stored_studies(storage)}
     states = {name: item.state for name, item in found.items()}
     assert states == {
         "damaged": "damaged",
         "foreign": "not podium's",
         "older": "unreadable",
-        "run-lost": "damaged",
         "small": "complete",
     }
     assert "was changed" in found["damaged"].problem

@@ -84,7 +84,6 @@ def test_a_finished_study_writes_no_further_run_and_is_not_paid_for_anew(tmp_pat
     run(study, tmp_path)
     assert [one.end for one in runs_of(tmp_path)] == ["finished"]
     shutil.rmtree(tmp_path / STUDY.name / "runs")
-    (tmp_path / STUDY.name / "runs.json").unlink()
     with pytest.raises(CorruptFileError, match="holds no account of a run, while"):
         run(study, tmp_path)
 

@@ -12,7 +12,7 @@ from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.damaged_stores import a_file, a_place, copy_of, problems, run
 
 FILES = (
-    *("store.json", "study.json", "provenance.json", "runs.json", "trials/*/*.parquet"),
+    *("store.json", "study.json", "provenance.json", "trials/*/*.parquet"),
     *("journal/*/000001.jsonl", "runs/000001.json", "checkpoints/*.pt"),
 )
 KEPT = ("trials/*/*.gathered.parquet", "models/*.safetensors", "embeddings/*.safetensors")

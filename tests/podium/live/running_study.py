@@ -9,7 +9,6 @@ from podium.orchestrator.results.records.runs import (
     StartedTrial,
     read_runs,
     write_run,
-    write_run_count,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
@@ -48,7 +47,6 @@ def running(folder):
             running=(RUNNING,),
         )
         write_run(paths, run)
-        write_run_count(paths, run.number)
         paths.trial_logs.mkdir(parents=True, exist_ok=True)
         paths.trial_log(RUNNING.trial_id).write_text(LOG)
         yield

@@ -105,15 +105,6 @@ def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
         read_runs(paths)
 
 
-@pytest.mark.parametrize("number", [None, "3", -1, 2.5, [3]])
-def test_a_run_need_not_be_counted_yet_and_a_number_of_runs_that_is_none_is_refused(paths, number):
-    write_run(paths, RUN)
-    assert read_runs(paths) == [RUN]
-    write_checksummed(paths.run_count, {"runs": number})
-    with pytest.raises(CorruptFileError, match=r"runs\.json does not hold the number of runs"):
-        read_runs(paths)
-
-
 def test_the_hours_of_runs_are_added_and_the_last_one_says_what_is_cancelled():
     first = replace(RUN, seconds=10.0, cancelled_searches={"a": 1})
     last = replace(RUN, number=2, seconds=4.0, cancelled_searches={"b": 2})
