@@ -58,7 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/report", "analysis/scores",
         "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/study", "orchestrator/verify", "podium",
         "podium/api", "podium/arguments", "podium/errors", "podium/kept_files", "podium/live",
         "podium/stop_signals", "podium/terminal", "search_spaces", "trainables",
@@ -67,9 +67,10 @@ ROOMS: dict[str, set[str]] = {
     },
     # 14
     "podium": {
-        "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/scheduling", "podium/api", "podium/arguments", "podium/errors",
-        "podium/stop_signals", "podium/terminal",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/scheduling",
+        "orchestrator/search_samplers", "orchestrator/study", "podium/api", "podium/arguments",
+        "podium/errors", "podium/stop_signals", "podium/terminal", "search_spaces",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 13
@@ -99,9 +100,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings",
     },
     "podium/live": {
-        "orchestrator",
+        "orchestrator", "orchestrator/results/locks",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
         "orchestrator/worker", "podium/errors", "podium/terminal",
     },
@@ -136,11 +137,6 @@ ROOMS: dict[str, set[str]] = {
         "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors", "podium/kept_files",
-    },
-    "orchestrator/results_tools": {
-        "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "search_spaces",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",

@@ -69,7 +69,10 @@ LIGHT = {
 }
 
 # Module -> why it may be heavy all the same.
-HEAVY = {"orchestrator.study.external_loss_facts": "reads constructors; imported when it is asked"}
+HEAVY = {
+    "orchestrator.study.external_loss_facts": "reads constructors; imported when it is asked",
+    "podium.optuna_journal": "writes what Optuna reads; imported when it is asked",
+}
 
 
 def package_of(name):

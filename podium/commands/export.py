@@ -37,8 +37,8 @@ def optuna(
 
     Example: podium export optuna STUDY --output journal.log
     """
+    from podium.optuna_journal import write_searches
     from podium.orchestrator.results.records.store_paths import StudyPaths
-    from podium.orchestrator.results_tools.optuna_journal import write_searches
     from podium.orchestrator.run.study_code import keep_recorded_files
     from podium.trainables.importable_code import importing_nothing
 

@@ -21,7 +21,7 @@ from podium.terminal.fitting_table import fitted_text, terminal_width
 from podium.terminal.printing import Form, bytes_text, filled, minute_text, print_table, say
 
 if TYPE_CHECKING:
-    from podium.orchestrator.results_tools.stored_studies import StoredStudy
+    from podium.live.stored_studies import StoredStudy
 
 _LOOK_SECONDS = 2.0
 _COLUMNS = ("study", "state", "trials", "hours", "GPU-hours", "size", "changed")
@@ -94,7 +94,7 @@ def _follow(folder: Place) -> None:
 
 def _list(place: Place, form: Form) -> None:
     """Print the studies of a storage, by name."""
-    from podium.orchestrator.results_tools.stored_studies import stored_studies
+    from podium.live.stored_studies import stored_studies
 
     if isinstance(place, Path) and not place.is_dir():
         raise PodiumError(f"the storage must be a folder of studies; got {place}, which is none")

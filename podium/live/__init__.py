@@ -1,1 +1,1 @@
-"""A study as it runs, on a page of this machine."""
+"""What becomes of studies: one followed, on a page too, or all of a storage."""

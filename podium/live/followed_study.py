@@ -9,6 +9,12 @@ from typing import Any, get_args
 import polars as pl
 
 from podium.errors import StudyError
+from podium.live.stored_studies import (
+    State,
+    ended_state,
+    planned_trials,
+    running_owner,
+)
 from podium.orchestrator.results.records.metric_columns import short_label
 from podium.orchestrator.results.records.runs import (
     Run,
@@ -22,12 +28,6 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists, read_record, stored_files
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.stored_studies import (
-    State,
-    ended_state,
-    planned_trials,
-    running_owner,
-)
 from podium.orchestrator.run.study_control import control_text, parsed_control, search_names
 from podium.orchestrator.scheduling.study_progress import (
     SearchProgress,

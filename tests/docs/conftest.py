@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from podium.orchestrator.results_tools.optuna_journal import write_searches
+from podium.optuna_journal import write_searches
 from podium.trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 from podium.trainables.trial.run_trial import run_trial
 from tests.docs.code_blocks import ROOT, TEXTS, blocks

@@ -15,9 +15,9 @@ from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.study.study import StudyLoss
 from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
 from podium.trainables.settings.trial_settings import ProtocolSettings
-from tests.orchestrator.results_tools.test_optuna_journal import all_trials, search_rows
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call
+from tests.podium.test_optuna_journal import all_trials, search_rows
 
 
 def events_of(file):

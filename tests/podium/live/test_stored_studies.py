@@ -6,15 +6,43 @@ from dataclasses import replace
 import pytest
 
 from podium.errors import PodiumError
+from podium.live.stored_studies import stored_studies, stored_study
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.storage.files import put
-from podium.orchestrator.results_tools.stored_studies import stored_studies, stored_study
 from tests.object_store import proxied
 from tests.orchestrator.results.locking import held_by_another_process
 from tests.orchestrator.results.store_rows import change_json
-from tests.orchestrator.results_tools.conftest import SMALLEST, uploaded
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import InterruptedAfter, run_here
+from tests.orchestrator.small_study import InterruptedAfter, run_here, with_search
+
+SMALLEST = replace(with_search(trials=2), embedding_dims=(8,))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The results folder of a complete study, which nothing may change."""
+    storage = tmp_path_factory.mktemp("finished")
+    run_here(SMALLEST, storage)
+    return storage / SMALLEST.name
+
+
+@pytest.fixture
+def study(finished, tmp_path):
+    """A copy in a storage folder of its own."""
+    return shutil.copytree(finished, tmp_path / "results" / finished.name)
+
+
+@pytest.fixture
+def remote_study(finished, bucket):
+    """A copy in a bucket."""
+    return uploaded(finished, bucket / "results" / finished.name)
+
+
+def uploaded(folder, place):
+    for file in folder.rglob("*"):
+        if file.is_file():
+            put(place / file.relative_to(folder).as_posix(), file.read_bytes())
+    return place
 
 
 def test_a_complete_study_has_all_its_trials_and_the_size_of_its_files(study):

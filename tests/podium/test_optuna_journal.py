@@ -10,8 +10,8 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 from podium.errors import PodiumError
+from podium.optuna_journal import write_searches
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.results_tools.optuna_journal import write_searches
 from podium.orchestrator.search_samplers.optuna_study import distribution_of
 from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import StudyLoss

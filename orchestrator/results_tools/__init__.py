@@ -1,1 +1,0 @@
-"""Tools on results folders: lists, progress, Optuna's journal."""
