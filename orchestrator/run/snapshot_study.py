@@ -17,7 +17,6 @@ from podium.orchestrator.results.records.study_snapshot import (
 from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.files import list_folders
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.run.study_code import refuse_changed_code, write_study_code
 from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
@@ -43,7 +42,6 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     Raises:
         PodiumError: the folder is this study's with other numbers, or with other code than there
             is now.
-        CorruptFileError: a committed trial cannot be read.
     """
     snapshot = read_study(paths)
     if snapshot is None:
@@ -58,7 +56,6 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             f"{lines}\nGive the changed study a new name, or undo the change."
         )
     refuse_changed_code(study, paths)
-    check_store(paths)
 
 
 def _check_fresh(paths: StudyPaths) -> None:
@@ -135,9 +132,7 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
     }
     write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
-        gather_all(
-            paths
-        )  # all trials get the new columns, so that plain polars reads them together
+        gather_all(paths)  # all get the new columns, so that plain polars reads them together
 
 
 def space_record(study: Study) -> dict[str, list[dict[str, Any]]]:

@@ -37,6 +37,11 @@ from podium.trainables.tasks import objective_of
 
 Config = Mapping[str, Value]
 
+_COLUMNS = (
+    *("search", "index", "is_default", "protocol", "leaks", "block", "loss"),
+    *("objective", "settings"),
+)
+
 
 def recall_warm_starts(study: Study, paths: StudyPaths) -> Study:
     """The study with the warm starts that are stored in its results folder."""
@@ -86,7 +91,8 @@ def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -
             f"search.warm_start: {folder} was searched by {reader.objective}, this study by "
             f"{objective}"
         )
-    complete = reader.decisions().filter(stage="search", state="COMPLETE")
+    searched = reader.trials().filter(stage="search", state="COMPLETE")
+    complete = searched.select(_COLUMNS).collect()
     leaking = complete.filter("leaks")["protocol"].unique().sort()
     if len(leaking):
         names = join_names(leaking.to_list())

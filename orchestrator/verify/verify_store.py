@@ -32,8 +32,7 @@ from podium.orchestrator.results.storage.files import (
 )
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
-from podium.orchestrator.results.trial_files.integrity import bad_files
-from podium.orchestrator.results.trial_files.inventory import trial_files
+from podium.orchestrator.results.trial_files.inventory import bad_files, trial_files
 from podium.orchestrator.run.study_control import read_control
 from podium.orchestrator.study.blocks import with_trials_per_search
 from podium.orchestrator.study.foreign_code import read_copies

@@ -6,7 +6,6 @@ import polars as pl
 
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
@@ -16,6 +15,7 @@ from podium.orchestrator.study.study import (
 )
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.small_study import STUDY, rows, run_here
 
 EPOCHS, FOLDS, SEEDS = 4, 3, 2

@@ -11,7 +11,6 @@ from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.locks.study_lock import lock_owner
 from podium.orchestrator.results.records.journal import read_asks, read_attempts, read_journals
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.resume_study import rebuilt_queues
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
@@ -26,6 +25,7 @@ from podium.orchestrator.verify.verify_store import verify_store
 from podium.orchestrator.worker.worker import train
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.settings.trial_settings import DatasetSettings
+from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 
 _TINY_GLYPHS = {"classes": 24, "instances_per_class": 8}

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -126,7 +125,7 @@ def read_bytes(path: Place, most: int = _MEMORY_BYTES) -> bytes | None:
     Raises:
         CorruptFileError: it is no regular file, or has more than ``most`` bytes.
     """
-    return _at(path).read(partial(_check_size, path, most))
+    return _at(path).read(most)
 
 
 def read_whole(path: Place, copied_from: Place | None = None) -> bytes:
@@ -140,14 +139,6 @@ def read_whole(path: Place, copied_from: Place | None = None) -> bytes:
 def read_record(path: Place) -> bytes | None:
     """As `read_bytes`, of a JSON or YAML file."""
     return read_bytes(path, RECORD_BYTES)
-
-
-def _check_size(path: Place, most: int, num_bytes: int) -> None:
-    if num_bytes > most:
-        raise CorruptFileError(
-            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
-            f" {most:,}. Restore the file from a copy"
-        )
 
 
 @retried("look at")

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from podium.errors import StoreError
 from podium.orchestrator.results.storage.files import each, exists, read_bytes
@@ -68,7 +68,7 @@ def forget(places: Sequence[Place]) -> None:
 def _copy_of(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()
     with _making, store_errors("copy", place):
-        return _folder(os.getpid()) / f"{digest}{place.suffix}"
+        return _folder(os.getpid()) / f"{digest}{PurePosixPath(place.key).suffix}"
 
 
 def _write(copy: Path, place: Place, content: bytes) -> None:

@@ -112,15 +112,15 @@ class LocalFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self, check_size: Callable[[int], None]) -> bytes | None:
-        """The content, None if there is none; ``check_size`` gets its bytes first, may raise."""
+    def read(self, most: int) -> bytes | None:
+        """The content, None if there is none; CorruptFileError for more than ``most`` bytes."""
         try:
             check_regular(self._path)
             descriptor = os.open(self._path, os.O_RDONLY | _CAUTIOUS)
         except FileNotFoundError:
             return None
         with os.fdopen(descriptor, "rb") as file:
-            check_size(os.fstat(descriptor).st_size)
+            check_size(self._path, os.fstat(descriptor).st_size, most)
             return file.read()
 
     def write(self, data: bytes) -> None:
@@ -167,14 +167,13 @@ class LocalFile:
         while pending:
             above = pending.pop()
             try:
-                with os.scandir(self._path / above) as listed:
-                    entries = list(listed)
+                with os.scandir(self._path / above) as entries:
+                    kinds = [(f"{above}{entry.name}", _kind_of_entry(entry)) for entry in entries]
             except FileNotFoundError:
                 continue
             except NotADirectoryError:
                 told = f"{one_line(str(self._path))} is a file, where podium has a folder"
                 raise CorruptFileError(told) from None
-            kinds = [(f"{above}{entry.name}", _kind_of_entry(entry)) for entry in entries]
             found += kinds
             pending += [f"{path}/" for path, kind in kinds if deep and kind == "folder"]
         return found
@@ -270,6 +269,15 @@ def check_regular(path: Path) -> None:
     """
     if (kind := _kind(path.lstat())) != "file":
         raise not_regular(path, kind)
+
+
+def check_size(path: Place, num_bytes: int, most: int) -> None:
+    """Raise CorruptFileError for a file that has more bytes than any of its kind."""
+    if num_bytes > most:
+        raise CorruptFileError(
+            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
+            f" {most:,}. Restore the file from a copy"
+        )
 
 
 def not_regular(path: object, kind: str) -> CorruptFileError:

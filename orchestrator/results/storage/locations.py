@@ -67,21 +67,12 @@ class RemotePath:
         return PurePosixPath(self.key).stem
 
     @property
-    def suffix(self) -> str:
-        """The suffix of the last part of the key, with its dot."""
-        return PurePosixPath(self.key).suffix
-
-    @property
     def parent(self) -> "RemotePath":
         """The folder that holds it; the parent of the whole bucket is the bucket."""
         return replace(self, key=self.key.rpartition("/")[0])
 
     def absolute(self) -> "RemotePath":
         """Itself: a URI means the same from everywhere."""
-        return self
-
-    def resolve(self) -> "RemotePath":
-        """Itself: there are no links."""
         return self
 
 

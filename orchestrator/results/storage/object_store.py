@@ -10,6 +10,7 @@ Errors show only the code and the status that the store answers: its own message
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -18,6 +19,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from podium.errors import PlaceError, StoreError, UnreachableError
+from podium.orchestrator.results.storage.local_files import check_size
 from podium.orchestrator.results.storage.locations import Place, RemotePath, StoredFile
 
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
@@ -36,36 +38,13 @@ _METADATA_SERVICE = re.compile(r"169\.254\.169\.254|metadata\.google\.internal")
 _STATUS = re.compile(r"(?:status |\()code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 # Of 5xx all are transient but two; proxies such as Cloudflare have codes of their own.
-_TRANSIENT_STATUS = re.compile(r"408|409|429|5(?!01|05)\d\d")
-_TRANSIENT_CODES = {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
+_TRANSIENT = re.compile(
+    r"408|409|429|5(?!01|05)\d\d|RequestTimeout|SlowDown|InternalError|ServiceUnavailable"
+)
 _NO_BUCKET = {"NoSuchBucket", "ContainerNotFound"}
-_REASONS = {
-    "NoSuchBucket": "there is no such bucket",
-    "ContainerNotFound": "there is no such container",
-    "AccessDenied": "the credentials of this node do not allow it (AccessDenied)",
-    "InvalidAccessKeyId": "the store does not know the access key of this node",
-    "SignatureDoesNotMatch": "the secret key of this node does not match its access key",
-    "ExpiredToken": "the session token of this node has expired",
-    "RequestTimeTooSkewed": "the clock of this machine is wrong by more than the store allows",
-    "PermanentRedirect": "the bucket lies in another region: name it by ?region=",
-}
-
-# Of obstore itself.
-_MESSAGES: dict[str, tuple[type[StoreError], str]] = {
-    "Account must be specified|did not match any known": (
-        PlaceError,
-        "the URI needs a container and an account after the slashes, as in"
-        " container@account.dfs.core.windows.net/folder",
-    ),
-    "MissingAccessKeyId|MissingSecretAccessKey": (
-        StoreError,
-        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given",
-    ),
-    "service account file": (
-        StoreError,
-        "the file of GOOGLE_APPLICATION_CREDENTIALS cannot be read",
-    ),
-}
+# What obstore itself says: its first words, since values may follow.
+_OWN_WORDS = re.compile(r"Generic \w+ error: (?:GCP credential error: )?([A-Za-z ]+)")
+_BAD_URL = re.compile("Account must be specified|did not match any known|recognise URL")
 
 _has_answered: set[object] = set()  # clients to which their store has answered
 
@@ -80,12 +59,12 @@ class RemoteFile:
         # A client of each process: none survives a fork.
         self._client = (place.scheme, place.authority, place.query, os.getpid())
 
-    def read(self, check_size: Callable[[int], None]) -> bytes | None:
-        """The content, None if there is none; ``check_size`` gets its bytes first, may raise."""
+    def read(self, most: int) -> bytes | None:
+        """The content, None if there is none; CorruptFileError for more than ``most`` bytes."""
 
         def content(client: Any) -> bytes:
             found = client.get(self._key)
-            check_size(found.meta["size"])
+            check_size(self._place, found.meta["size"], most)
             return bytes(found.bytes())
 
         return self._request("read", content)
@@ -98,11 +77,10 @@ class RemoteFile:
         """Write it whole unless there is one; whether this did. The ``token`` is for `is_by`."""
 
         def create(client: Any) -> bool:
-            try:
+            with suppress(AlreadyExistsError, PreconditionError):
                 self._put(client, data, mode="create", attributes={_TOKEN: token})
-            except (AlreadyExistsError, PreconditionError):
-                return False
-            return True
+                return True
+            return False
 
         return bool(self._request("write", create, must_find=True))
 
@@ -190,16 +168,14 @@ def open_client(scheme: str, authority: str, query: str) -> Any:
         known = ", ".join((*_ENDPOINT_NAMES, "file"))
         raise PlaceError(f"podium has no store for {scheme}:// URIs; known: {known}")
     settings = dict(parse_qsl(query, keep_blank_values=True))
-    names = ["endpoint_override", *(["region"] if scheme == "s3" else []), "scheme"]
-    if unknown := [name for name in settings if name not in names]:
-        known = ", ".join(names)
-        raise PlaceError(f"{scheme}:// URIs have no setting {unknown[0]!r}; known: {known}")
     protocol = settings.pop("scheme", "https")
-    if protocol not in ("http", "https"):
-        rule = f"scheme of an {scheme}:// URI must be one of http, https"
-        raise PlaceError(f"{rule}; got {protocol}")
-    if not authority:
-        raise PlaceError(f"the {scheme}:// URI needs a bucket, as in {scheme}://bucket/folder")
+    names = {"endpoint_override", "region"} if scheme == "s3" else {"endpoint_override"}
+    if unknown := [*(settings.keys() - names), *({protocol} - {"http", "https"})]:
+        known = ", ".join(sorted(names))
+        raise PlaceError(
+            f"{scheme}:// URIs have the settings {known} and scheme (http or https), and no"
+            f" {unknown[0]!r}"
+        )
     config = dict[str, str]()
     if endpoint := settings.pop("endpoint_override", ""):
         has_protocol = "://" in endpoint
@@ -215,9 +191,6 @@ def open_client(scheme: str, authority: str, query: str) -> Any:
 
 def reason_of(problem: str, *, has_answered: bool) -> tuple[type[StoreError], str]:
     """What a message of obstore means; ``has_answered``: whether the store did so before."""
-    for sign, (known_kind, reason) in _MESSAGES.items():
-        if re.search(sign, problem):
-            return known_kind, reason
     if _METADATA_SERVICE.search(problem):
         # A role's credentials are renewed now and then.
         kind = UnreachableError if has_answered else StoreError
@@ -225,15 +198,25 @@ def reason_of(problem: str, *, has_answered: bool) -> tuple[type[StoreError], st
             "no credentials on this node, whose environment must hold them; profiles of ~/.aws get"
             " there by eval $(aws configure export-credentials --format env)"
         )
-    status = _STATUS.search(problem)
-    if status is None and "HTTP error" in problem:
-        return UnreachableError, "the store does not answer"
-    number, name = status[1] if status else "", _code(problem)
-    # Of a message of obstore itself, not what it quotes of the server's answer.
-    first = problem.partition("\n")[0].partition(": ")[0] or "the request failed"
-    answer = f"the store answers {number} {name}".rstrip() if status else first
-    is_transient = _TRANSIENT_STATUS.fullmatch(number) or name in _TRANSIENT_CODES
-    return UnreachableError if is_transient else StoreError, _REASONS.get(name, answer)
+    if _BAD_URL.search(problem):
+        return PlaceError, (
+            "the URI needs a bucket, as in s3://bucket/folder; or a container and its account, as"
+            " in abfs://container@account.dfs.core.windows.net/folder"
+        )
+    if (status := _STATUS.search(problem)) is None:
+        if "HTTP error" in problem:
+            return UnreachableError, "the store does not answer"
+        words = _OWN_WORDS.match(problem)
+        told = words[1].strip().removesuffix(" from") if words else "the request failed"
+        return StoreError, f"{told} (how nodes get credentials: docs/how-to/storage.md)"
+    number, name = status[1], _code(problem)
+    is_transient = any(map(_TRANSIENT.fullmatch, (number, name)))
+    kind = UnreachableError if is_transient else StoreError
+    if name in _NO_BUCKET:
+        return kind, "there is no such bucket"
+    if name == "AccessDenied":
+        return kind, "the credentials of this node do not allow it (AccessDenied)"
+    return kind, f"the store answers {number} {name}".rstrip()
 
 
 def _code(problem: str) -> str:

@@ -65,28 +65,27 @@ def with_retries(action: Callable[[], T]) -> T:
     Raises:
         UnreachableError: that of the last attempt, when the time is over.
     """
-    try:
-        return action()
-    except UnreachableError as error:
-        problem = error
-    deadline = min(_deadline.get(), time.monotonic() + RETRY_SECONDS)
-    limit = deadline - time.monotonic()
-    pause = _FIRST_PAUSE_SECONDS
-    while (left := deadline - time.monotonic()) > 0:
-        _note_outage(True, f"{problem}; trying again for up to {round(limit, 1):g} s")
-        # Workers that failed together should not all come back together.
-        time.sleep(min(left, pause * random.uniform(0.5, 1.5)))
-        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+    deadline, limit, pause = None, 0.0, _FIRST_PAUSE_SECONDS
+    while True:
         try:
             result = action()
         except UnreachableError as error:
-            problem = error
+            now = time.monotonic()
+            if deadline is None:
+                deadline = min(_deadline.get(), now + RETRY_SECONDS)
+                limit = deadline - now
+            if now >= deadline:
+                if limit > 0:  # else nothing was logged here, and others may still be retrying
+                    _note_outage(False)  # the error reports this outage; the next is logged again
+                raise
+            _note_outage(True, f"{error}; trying again for up to {round(limit, 1):g} s")
+            # Workers that failed together should not all come back together.
+            time.sleep(min(deadline - now, pause * random.uniform(0.5, 1.5)))
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         else:
-            _note_outage(False, "the results store responds again")
+            if deadline is not None:
+                _note_outage(False, "the results store responds again")
             return result
-    if limit > 0:  # else nothing was logged here, and other threads may still be retrying
-        _note_outage(False)  # the error reports this outage; the next one is logged again
-    raise problem
 
 
 def _note_outage(is_away: bool, message: str = "") -> None:

@@ -12,11 +12,18 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.storage.files import list_files, put_if_absent, remove
 from podium.orchestrator.results.storage.local_copies import keep_copy
-from podium.orchestrator.results.trial_files.integrity import open_rows
-from podium.orchestrator.results.trial_files.inventory import take_inventory, trials_in
+from podium.orchestrator.results.trial_files.inventory import open_rows, take_inventory, trials_in
 from podium.orchestrator.results.trial_files.parquet_file import encode
 
 _MOST_NAMED = 10  # problems of a row; a list may have one for each of its entries
+_LEAVES: dict[pa.DataType, CoreSchema] = {
+    pa.timestamp("us", "UTC"): core_schema.datetime_schema(strict=True, tz_constraint="aware"),
+    pa.float64(): core_schema.float_schema(strict=True, allow_inf_nan=False),
+    pa.float32(): core_schema.float_schema(strict=True, allow_inf_nan=False),
+    pa.bool_(): core_schema.bool_schema(strict=True),
+    pa.binary(): core_schema.bytes_schema(strict=True),
+    pa.string(): core_schema.str_schema(strict=True),
+}
 
 
 def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
@@ -122,12 +129,4 @@ def _values_of(kind: pa.DataType) -> CoreSchema:
     if pa.types.is_integer(kind):
         top = 2 ** (kind.bit_width - 1)
         return core_schema.int_schema(strict=True, ge=-top, lt=top)
-    if pa.types.is_timestamp(kind):
-        return core_schema.datetime_schema(strict=True, tz_constraint="aware")
-    if pa.types.is_floating(kind):
-        return core_schema.float_schema(strict=True, allow_inf_nan=False)
-    if pa.types.is_boolean(kind):
-        return core_schema.bool_schema(strict=True)
-    if pa.types.is_binary(kind):
-        return core_schema.bytes_schema(strict=True)
-    return core_schema.str_schema(strict=True)
+    return _LEAVES[kind]

@@ -17,21 +17,20 @@ from podium.orchestrator.results.storage.files import (
     list_files,
     list_folders,
     put_if_absent,
-    refuse_links,
     remove,
     remove_temporaries,
 )
 from podium.orchestrator.results.storage.local_copies import forget, keep_copy, local_copies
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.integrity import open_rows
 from podium.orchestrator.results.trial_files.inventory import (
     gathered,
     needed_files,
+    open_rows,
     take_inventory,
     trial_files,
     trials_in,
 )
-from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
+from podium.orchestrator.results.trial_files.parquet_file import encode_many, verified
 
 
 def gather_search(
@@ -60,13 +59,11 @@ def gather_all(paths: StudyPaths) -> None:
     What is gathered, checkpoints of committed trials and temporary files are deleted.
 
     Raises:
-        CorruptFileError: a file is damaged or not where it belongs, or the folder holds links; no
-            trial is lost.
+        CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be read or written; no trial is lost.
     """
-    refuse_links(paths.folder, deep=True)
+    store = read_store(paths)  # which refuses links, before anything is deleted
     _remove_temporaries(paths)
-    store = read_store(paths)
     checkpoints = list_files(paths.checkpoints, ".pt")
     committed: set[str] = set()  # only asked for where there are checkpoints
     gone: list[Place] = []
@@ -93,12 +90,11 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
         trials: trial id -> id of its search.
 
     Raises:
-        CorruptFileError: a file is damaged, or the folder holds links; no other trial is lost.
+        CorruptFileError: a file is damaged; no other trial is lost.
         StoreError: the store cannot be written; no other trial is lost.
     """
     if not trials:
         return
-    refuse_links(paths.folder, deep=True)
     store = read_store(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
@@ -124,7 +120,7 @@ def _gather_rows(
     """The one file with all rows of a search, which is created unless there is one already."""
     is_one = len(files) == len(gathered(files)) == 1
     # The study may have gained columns since it was written.
-    if is_one and ParquetFile(files[0]).schema.names == store.schema.names:
+    if is_one and verified(files[0]).schema.to_arrow_schema().names == store.schema.names:
         return files[0]
     local_copies(files)  # several at once
     rows = _rows(files, store)

@@ -1,4 +1,4 @@
-"""Which files hold the trials of a study, each trial once.
+"""Which files hold the trials of a study, each trial once, and whether they are what they say.
 
 A trial is committed as ``trials/search=<search>/<trial_id>.parquet``, a file of one row. The rows
 of a search that is over are gathered beside these, in ``<count>-<hash>.gathered.parquet``: a file
@@ -9,17 +9,22 @@ A gathered row counts before a file of its own. Of gathered files of one search 
 trials, as while one replaces another, the one with the most trials counts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.files import list_files
+from podium.orchestrator.results.records.study_snapshot import Store
+from podium.orchestrator.results.storage.files import exists, list_files
 from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.parquet_file import ParquetFile, collect
+from podium.orchestrator.results.trial_files.parquet_file import collect, scan, verified
+
+_IDENTITY = ("study", "search", "trial_id")  # they say to which file a row belongs
 
 
 def trial_files(paths: StudyPaths, search: str | None = None) -> list[Place]:
@@ -52,7 +57,7 @@ def trials_in(files: Sequence[Place]) -> dict[Place, frozenset[str]]:
 
 @cache  # such a file never changes
 def _trials_in(file: Place) -> frozenset[str]:
-    ParquetFile(file)  # whose bytes are verified
+    verified(file)
     try:
         rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
         ids = collect(rows.select(pl.col("trial_id").cast(pl.String)), file)
@@ -91,7 +96,7 @@ def _needed(files: Sequence[Place]) -> list[Place]:
     needed = gathered(files)
     if len(files) == 1 or not needed:
         return [*files]
-    trials: Mapping[Place, frozenset[str]] = trials_in(needed)
+    trials = trials_in(needed)
     held: set[str] = set()
     for file in sorted(trials, key=lambda it: (-len(trials[it]), it.name)):
         if trials[file] <= held:
@@ -99,3 +104,92 @@ def _needed(files: Sequence[Place]) -> list[Place]:
         held |= trials[file]
     loose = (file for file in files if not StudyPaths.num_gathered(file))
     return [*needed, *(file for file in loose if file.stem not in held)]
+
+
+def bad_files(files: Sequence[Place], store: Store) -> list[str]:
+    """What is wrong with files that are truncated, damaged, foreign, or do not fit their path.
+
+    No more is decoded than which trials the files hold. Files with rows that are in others count,
+    too, since plain readers read them.
+    """
+    local_copies(files)  # several at once
+    problems = []
+    for path in files:
+        try:
+            open_rows([path], store)
+        except CorruptFileError as error:
+            if exists(path):  # else its rows were gathered meanwhile
+                problems.append(str(error))
+    return problems
+
+
+def open_rows(
+    files: Sequence[Place], store: Store, columns: Sequence[str] = _IDENTITY
+) -> pl.DataFrame:
+    """The rows of a study's files, in order, after all checks of both.
+
+    Args:
+        files: the files.
+        store: whose files they must be.
+        columns: columns of the rows, `_IDENTITY` among them.
+
+    Raises:
+        CorruptFileError: anything is wrong with one of them.
+        StoreError: one cannot be read.
+    """
+    for file in files:
+        _check_file(file, store.schema)
+    try:
+        rows = collect(scan(files, store.schema).select(columns), f"the trials of {store.study}")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if len(files) == 1:
+            raise CorruptFileError(f"{files[0]} cannot be decoded: {error}") from error
+        for file in files:
+            open_rows([file], store, columns)
+        raise
+    _check_places(files, rows, store.study)
+    return rows
+
+
+def _check_file(file: Place, schema: pa.Schema) -> None:
+    """Refuse a file whose columns are not those of the study, or that has other than its rows.
+
+    Hyperparameters may be missing: the study may have gained them after the file was written.
+    """
+    metadata = verified(file)
+    found = metadata.schema.to_arrow_schema()
+    if not found.equals(schema):  # as of nearly all files: to look at each column takes long
+        expected = {column.name: column.type for column in schema}
+        for column in found:
+            known = expected.get(column.name, "unknown")
+            if column.type != known:
+                raise CorruptFileError(
+                    f"{file}: column {column.name!r} is {column.type}, to its study it is {known}"
+                )
+        for name in schema.names:
+            if name not in found.names and not name.startswith("hp."):
+                raise CorruptFileError(f"{file} lacks the column {name!r}")
+    count = StudyPaths.num_gathered(file) or 1
+    if metadata.num_rows != count:
+        raise CorruptFileError(f"{file} must hold {count} rows, it has {metadata.num_rows}")
+
+
+def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> None:
+    """Refuse rows of another study, search or trial than their files say, and equal ones."""
+    file_of = np.repeat(np.arange(len(files)), [num_trials([file]) for file in files])
+    expected: dict[str, list[str | None]] = {
+        "study": [study] * len(files),
+        "search": [StudyPaths.search_of(file) for file in files],
+        "trial_id": [None if StudyPaths.num_gathered(file) else file.stem for file in files],
+    }
+    for name, values in expected.items():
+        wanted = pl.Series(values, dtype=pl.String)[file_of]
+        for at in (rows[name].ne_missing(wanted) & wanted.is_not_null()).arg_true().head(1):
+            raise CorruptFileError(
+                f"{files[file_of[at]]} holds a row with {name} {rows[name][at]!r}; at that path it"
+                f" must be {wanted[at]!r}"
+            )
+    for at in rows.select("search", "trial_id").is_duplicated().arg_true().head(1):
+        raise CorruptFileError(
+            f"{files[file_of[at]]} holds a trial twice. Restore the original file"
+        )

@@ -75,13 +75,8 @@ def sealed(data: bytes) -> tuple[bytes, str]:
     return b"".join((before, _PREFIX, found.encode(), after)), found
 
 
-class ParquetFile:
-    """A Parquet file of the store, every byte of which was verified.
-
-    Attributes:
-        path: the file.
-        schema: its columns.
-        num_rows: number of its rows.
+def verified(path: Place) -> pq.FileMetaData:
+    """The footer of a Parquet file of the store, every byte of which was verified.
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file, or it does not match its
@@ -89,35 +84,28 @@ class ParquetFile:
             than those of trials can.
         StoreError: it cannot be read.
     """
-
-    def __init__(self, path: Place) -> None:
-        self.path = path
-        content = read_whole(local_copy(path), path)
-        checksum = _verified_checksum(content, path)
-        if StudyPaths.num_gathered(path) and f"-{checksum[:16]}." not in path.name:
-            raise CorruptFileError(
-                f"{path} was changed: its name belongs to other rows. Restore the original file"
-            )
-        try:
-            metadata = pq.read_metadata(pa.BufferReader(content))
-            self.schema: pa.Schema = metadata.schema.to_arrow_schema()
-        except (OSError, pa.ArrowException) as error:
-            raise CorruptFileError(f"{path} is not a readable Parquet file: {error}") from error
-        self.num_rows: int = metadata.num_rows
-        self._check_expansion(metadata, len(content))
-
-    def _check_expansion(self, metadata: pq.FileMetaData, num_bytes: int) -> None:
-        """Refuse what would take too much memory before any of it is decoded."""
-        groups = [metadata.row_group(it) for it in range(metadata.num_row_groups)]
-        values = (of.column(it).num_values for of in groups for it in range(of.num_columns))
-        decoded = sum(of.total_byte_size for of in groups) + _VALUE_BYTES * sum(values)
-        most = min(_EXPANSION * num_bytes, max(1, self.num_rows) * _TRIAL_BYTES)
-        if decoded > most:
-            raise CorruptFileError(
-                f"{self.path} is not read: its rows would take {decoded / 1e6:,.1f} MB of memory;"
-                f" those of a file of its size take at most {most / 1e6:,.1f} MB. No version of"
-                " podium wrote it: move it away, or restore the original file"
-            )
+    content = read_whole(local_copy(path), path)
+    checksum = _verified_checksum(content, path)
+    if StudyPaths.num_gathered(path) and f"-{checksum[:16]}." not in path.name:
+        raise CorruptFileError(
+            f"{path} was changed: its name belongs to other rows. Restore the original file"
+        )
+    try:
+        metadata = pq.read_metadata(pa.BufferReader(content))
+    except (OSError, pa.ArrowException) as error:
+        raise CorruptFileError(f"{path} is not a readable Parquet file: {error}") from error
+    # Refused before any of it is decoded.
+    groups = [metadata.row_group(it) for it in range(metadata.num_row_groups)]
+    values = (of.column(it).num_values for of in groups for it in range(of.num_columns))
+    decoded = sum(of.total_byte_size for of in groups) + _VALUE_BYTES * sum(values)
+    most = min(_EXPANSION * len(content), max(1, metadata.num_rows) * _TRIAL_BYTES)
+    if decoded > most:
+        raise CorruptFileError(
+            f"{path} is not read: its rows would take {decoded / 1e6:,.1f} MB of memory;"
+            f" those of a file of its size take at most {most / 1e6:,.1f} MB. No version of"
+            " podium wrote it: move it away, or restore the original file"
+        )
+    return metadata
 
 
 def scan(files: Sequence[Place], schema: pa.Schema) -> pl.LazyFrame:

@@ -31,11 +31,7 @@ from podium.orchestrator.results.records.study_snapshot import (
     read_store,
     started_study,
 )
-from podium.orchestrator.results.records.trial_schema import (
-    IDENTITY_COLUMNS,
-    NESTED_COLUMNS,
-    TEST_COLUMNS,
-)
+from podium.orchestrator.results.records.trial_schema import NESTED_COLUMNS, TEST_COLUMNS
 from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.stored_rows import StoredRows
@@ -83,11 +79,7 @@ _CARRIED: tuple[str | pl.Expr, ...] = (
 
 _NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
 
-_DECISIVE = (
-    *("state", "cause", "rung", "objective"),
-    *("epochs_planned", "epochs_run", "epoch_selected"),
-)
-_DECISIVE_ROLES = ("train", "val")
+_ROLE, _DECISIVE_ROLES = pl.element().struct.field("role"), ("train", "val")
 _RESUMED = (
     *("trial_id", "search", "stage", "index", "is_default", "train_on", "epochs_planned"),
     *("state", "objective", "epoch_selected", "backbone", "weights"),
@@ -228,32 +220,19 @@ class Reader:
         rows = ({**asdict(spent), "run": run.number} for run in runs for spent in run.spent)
         return _frame(rows, SPENDING_COLUMNS).sort("run", "search", "stage", "use")
 
-    def decisions(self) -> pl.DataFrame:
-        """What searches and schedulers may know of ended trials: no test results.
-
-        Identifiers, ``hp.*``, state, cause, rung, objective, epochs, and ``scores`` of the roles
-        train and val. Nothing of test columns is decoded.
-        """
-        identity = [name for name, _ in IDENTITY_COLUMNS]
-        hyperparameters = [name for name in self._schema if name.startswith("hp.")]
-        names = (*identity, *hyperparameters, *_DECISIVE)
-        return self._stored().collect(
-            lambda rows: rows.sort(_ORDER).select(*names, _decisive_scores())
-        )
-
     def ended_trials(self) -> pl.DataFrame:
-        """The few columns of `decisions` by which a study is resumed, in no order."""
+        """The few columns by which a study is resumed, in no order; none is of tests."""
         return self.summarise(lambda rows: rows.select(*_RESUMED))
 
     def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
-        """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order.
+        """``trial_id`` and the ``scores`` of training and validation of some trials, in no order.
 
         Args:
             trials: trial id -> its search, whose files alone are read.
         """
         return self._stored().collect(
             lambda rows: rows.filter(pl.col("trial_id").is_in(trials.keys())).select(
-                "trial_id", _decisive_scores()
+                "trial_id", pl.col("scores").list.filter(_ROLE.is_in(_DECISIVE_ROLES))
             ),
             set(trials.values()),
         )
@@ -292,11 +271,6 @@ class Reader:
 
     def _stored(self) -> StoredRows:
         return StoredRows(self._paths, self._store, self._whole)
-
-
-def _decisive_scores() -> pl.Expr:
-    role = pl.element().struct.field("role")
-    return pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
 
 
 def _frame(rows: Iterable[Mapping[str, object]], columns: pl.Schema) -> pl.LazyFrame:

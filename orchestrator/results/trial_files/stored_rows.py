@@ -12,8 +12,7 @@ from podium.orchestrator.results.records.study_snapshot import Store
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.storage.printable_text import has_control_characters
-from podium.orchestrator.results.trial_files.integrity import open_rows
-from podium.orchestrator.results.trial_files.inventory import take_inventory
+from podium.orchestrator.results.trial_files.inventory import open_rows, take_inventory
 from podium.orchestrator.results.trial_files.parquet_file import collect, scan
 
 # Columns whose values name files, or are put into sentences, tables and figures.

@@ -12,7 +12,14 @@ def all_frames(store):
     """Name -> frame, of all trials with their details, and of decisions."""
     reader = Reader(store.folder)
     found = {name: getattr(reader, name)().collect() for name in ("trials", *LONG)}
-    return {**found, "decisions": reader.decisions()}
+    return {**found, "decisions": decisions(reader)}
+
+
+def decisions(reader):
+    """What is read of ended trials to resume their study, in order."""
+    ended = reader.ended_trials().sort("stage", "search", "index", "trial_id")
+    scores = reader.decisive_scores(dict(ended.select("trial_id", "search").iter_rows()))
+    return ended.join(scores, on="trial_id", how="left", maintain_order="left")
 
 
 def assert_same_frames(found, expected):

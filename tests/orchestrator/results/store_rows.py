@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
+from podium.orchestrator.results.records.study_snapshot import read_store, write_snapshot_files
 from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -17,7 +18,9 @@ from podium.orchestrator.results.storage.checksummed_text import (
 )
 from podium.orchestrator.results.storage.local_copies import forget
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.orchestrator.results.trial_files.inventory import bad_files, trial_files
 from podium.orchestrator.results.trial_files.parquet_file import encode, encode_many
+from podium.orchestrator.results.trial_files.reader import Reader
 
 KS = (1, 2)
 SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})
@@ -148,3 +151,10 @@ def gathered_file(paths: StudyPaths, search: str) -> Path:
     """The only gathered file of a search."""
     (file,) = paths.trial_folder(search).glob("*.gathered.parquet")
     return file
+
+
+def check_store(paths: StudyPaths) -> int:
+    """Verify every trial file, of which some are read by plain readers only; counts trials."""
+    if problems := bad_files(trial_files(paths), read_store(paths)):
+        raise CorruptFileError("\n".join(problems))
+    return Reader(paths.folder).trials().collect().height

@@ -8,9 +8,9 @@ from polars.testing import assert_frame_equal
 from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.inventory import gathered, take_inventory
 from podium.orchestrator.run import run_study as run_study_module
+from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.small_study import STUDY, run_here, tables
 from tests.podium.warm_process import Started
 

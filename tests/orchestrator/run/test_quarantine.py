@@ -23,6 +23,7 @@ from podium.orchestrator.study.study import (
 )
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed, inverted, planted
+from tests.orchestrator.results.store_frames import decisions
 from tests.orchestrator.small_study import LISTED, STUDY, InterruptedAfter, rows, run_here, tables
 from tests.soak import soak
 
@@ -70,7 +71,7 @@ def but_tests(storage, study=CROSSED):
     trials = tables(storage, study)
     flat = known_test_columns(trials.columns)
     untested = trials.drop(*flat, *(name for name, _ in TEST_COLUMNS))
-    return untested, read_asks(paths), Reader(paths.folder).decisions()
+    return untested, read_asks(paths), decisions(Reader(paths.folder))
 
 
 def assert_same_but_tests(study, one, other):

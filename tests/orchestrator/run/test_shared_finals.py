@@ -13,10 +13,10 @@ from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.results.trial_files import commit_trials
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import BudgetSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.scripted import ScriptedExecutor
 from tests.orchestrator.shared_finals import (
     CROSSED,

@@ -22,9 +22,9 @@ from podium.orchestrator.results.storage.files import (
     stored_files,
 )
 from podium.orchestrator.results.storage.locations import RemotePath
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.object_store import KEY, SECRET, proxied
+from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables

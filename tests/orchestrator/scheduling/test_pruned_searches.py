@@ -15,6 +15,7 @@ from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator import simulated
+from tests.orchestrator.results.store_frames import decisions
 from tests.orchestrator.scripted import ScriptedExecutor, lost
 from tests.orchestrator.slow_race import slow_verdict
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
@@ -54,7 +55,7 @@ def paths_of(storage):
     """Suggestion -> (step, score) after each of its epochs."""
     reader = Reader(storage / STUDY.name)
     (asks,) = read_asks(StudyPaths(storage / STUDY.name)).values()
-    (outcomes,) = search_outcomes(reader.decisions(), 1, reader.objective).values()
+    (outcomes,) = search_outcomes(decisions(reader), 1, reader.objective).values()
     return {ask.index: outcomes[ask.trial_id].path for ask in asks}
 
 

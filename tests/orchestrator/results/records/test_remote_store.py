@@ -16,13 +16,12 @@ from podium.orchestrator.results.storage.files import list_files, put, read_byte
 from podium.orchestrator.results.storage.object_store import RemoteFile
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, rows_of
 from tests.orchestrator.results.file_operations import Killed
 from tests.orchestrator.results.store_frames import assert_same_frames
-from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
+from tests.orchestrator.results.store_rows import SCHEMA, check_store, commit, new_store, row
 from tests.soak import soak
 
 

@@ -116,3 +116,14 @@ def test_contents_are_all_there_is_with_its_kind_and_lead_nowhere(tmp_path):
         ("p", "a pipe"),
     ]
     assert [file.path for file in files.stored_files(tmp_path)] == ["a/x"]
+
+
+def test_what_a_link_leads_to_is_neither_written_nor_deleted(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"precious")
+    for name in ("written", "deleted"):
+        (tmp_path / name).symlink_to(outside)
+    files.put(tmp_path / "written", b"report")
+    files.remove(tmp_path / "deleted")
+    assert outside.read_bytes() == b"precious"
+    assert not (tmp_path / "written").is_symlink()

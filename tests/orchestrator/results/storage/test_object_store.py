@@ -1,8 +1,6 @@
 """Buckets of a service that fails in all ways, and what their URIs and credentials may be."""
 
-import logging
 import os
-import time
 
 import pytest
 
@@ -66,21 +64,6 @@ def test_whatever_fails_for_a_moment_is_done_again(proxy_and_bucket, fault, monk
     assert next(numbers) > 20
 
 
-def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_reported_once(
-    proxy_and_bucket, caplog
-):
-    proxy, bucket = proxy_and_bucket
-    back, places = time.monotonic() + 1.0, [bucket / name for name in "abcdefgh"]
-    proxy.fault = lambda method, path: "reset" if time.monotonic() < back else None
-    with caplog.at_level(logging.WARNING, "podium.store"):
-        list(files.each(lambda place: files.put(place, b""), places))
-    assert files.list_files(bucket, "") == places
-    assert time.monotonic() > back
-    away, again = (r.getMessage() for r in caplog.records if r.name == "podium.store")
-    assert "does not answer; trying again for up to 120 s" in away
-    assert again == "the results store responds again"
-
-
 def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "slow down"
@@ -108,44 +91,41 @@ def test_a_request_that_is_never_answered_is_given_up_and_made_again(
     assert "the store does not answer; trying again" in caplog.text
 
 
+ACTIONS = (
+    lambda bucket: files.check_writable(bucket / "x"),
+    lambda bucket: files.put(bucket / "x", b""),
+    lambda bucket: files.put_if_absent(bucket / "x", b""),
+    lambda bucket: files.read_bytes(bucket / "x"),
+    lambda bucket: files.list_files(bucket, ""),
+    lambda bucket: files.contents(bucket),
+)
+
+
+@pytest.mark.parametrize("action", [*ACTIONS[1:], lambda bucket: files.remove(bucket / "x")])
 def test_a_missing_permission_is_reported_at_once_and_shows_nothing_of_the_answer(
-    proxy_and_bucket,
+    proxy_and_bucket, action
 ):
     proxy, bucket = proxy_and_bucket
     proxy.fault = lambda method, path: "forbidden"
-    for action in (
-        lambda: files.put(bucket / "x", b""),
-        lambda: files.read_bytes(bucket / "x"),
-        lambda: files.list_files(bucket / "x", ""),
-        lambda: files.put_if_absent(bucket / "x", b""),
-        lambda: files.remove(bucket / "x"),
-    ):
-        before = len(proxy.requests)
-        with pytest.raises(StoreError, match="do not allow it") as raised:
-            action()
-        assert len(proxy.requests) == before + 1
-        assert raised.value.__cause__ is raised.value.__context__ is None
-        assert KEY not in str(raised.value)
-        assert SECRET not in str(raised.value)
+    with pytest.raises(StoreError, match="do not allow it") as raised:
+        action(bucket)
+    assert len(proxy.requests) == 1
+    assert raised.value.__cause__ is raised.value.__context__ is None
+    assert KEY not in str(raised.value)
+    assert SECRET not in str(raised.value)
 
 
-def test_a_bucket_that_does_not_exist_is_reported_by_every_function(s3_service):
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_bucket_that_does_not_exist_is_reported_by_every_function(s3_service, action):
     bucket = parse_place(f"s3://absent?scheme=http&endpoint_override={s3_service}")
-    for action in (
-        lambda: files.check_writable(bucket / "x"),
-        lambda: files.put(bucket / "x", b""),
-        lambda: files.read_bytes(bucket / "x"),
-        lambda: files.list_files(bucket, ""),
-        lambda: files.contents(bucket),
-    ):
-        with pytest.raises(StoreError, match=r"cannot .* s3://absent.*there is no such bucket"):
-            action()
+    with pytest.raises(StoreError, match=r"cannot .* s3://absent.*there is no such bucket"):
+        action(bucket)
 
 
 def test_missing_credentials_of_a_node_are_reported(s3_service, monkeypatch):
     bucket = parse_place(f"s3://private?scheme=http&endpoint_override={s3_service}")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY of this node must both be given"):
+    with pytest.raises(StoreError, match=r"Missing AccessKeyId \(how nodes get"):
         files.read_bytes(bucket / "x")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9/169.254.169.254")
@@ -172,15 +152,6 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_a
         files.check_writable(other / "study")
 
 
-def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_bucket):
-    proxy, bucket = proxy_and_bucket
-    faults = iter([None, "forbidden"])
-    proxy.fault = lambda method, path: next(faults, None) if method == "PUT" else None
-    with pytest.raises(StoreError, match="do not allow it"):
-        files.check_writable(bucket / "study")
-    assert files.contents(bucket / "study") == []
-
-
 def test_a_thousand_objects_are_deleted_by_one_request(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     places = [bucket / f"search=a+{index:04}" for index in range(20)]
@@ -199,14 +170,12 @@ def test_a_thousand_objects_are_deleted_by_one_request(proxy_and_bucket):
 @pytest.mark.parametrize(
     ("uri", "reason"),
     [
-        ("s3://bucket/x?colour=red", "no setting 'colour'; known: endpoint_override, region"),
-        ("gs://bucket/x?region=y", "no setting 'region'; known: endpoint_override, scheme"),
-        ("s3://bucket/x?scheme=ftp", "scheme .* must be one of http, https; got ftp"),
-        ("s3:///x", "needs a bucket"),
-        ("gcs:///x", "needs a bucket, as in gcs://bucket/folder"),
-        ("abfs://container/x", "needs a container and an account after the slashes, as in cont"),
-        ("abfss://account.dfs.core.windows.net/container/x", "needs a container and an account"),
-        ("az://account@container/x", "needs a container and an account after"),
+        ("s3://bucket/x?colour=red", "settings endpoint_override, region and .*, and no 'colour'"),
+        ("gs://bucket/x?region=y", "settings endpoint_override and scheme .*, and no 'region'"),
+        ("s3://bucket/x?scheme=ftp", r"scheme \(http or https\), and no 'ftp'"),
+        *((uri, "the URI needs a bucket, as in s3://") for uri in ("s3:///x", "gcs:///x")),
+        ("abfs://container/x", "or a container and its account, as in abfs://container@account"),
+        ("az://account@container/x", "or a container and its account"),
         ("hdfs://host:8020/x", "no store for hdfs:// URIs; known: s3, abfs, abfss, az, gs, gcs,"),
     ],
 )
@@ -226,9 +195,13 @@ def test_what_is_asked_for_stands_in_the_uri_or_in_the_environment(monkeypatch, 
     for scheme in ("gs", "gcs"):
         assert open_client(scheme, "mine", "").config["bucket"] == "mine"
     monkeypatch.delenv("GOOGLE_BEARER_TOKEN")
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))
-    with pytest.raises(StoreError, match="the file of GOOGLE_APPLICATION_CREDENTIALS cannot be"):
-        files.read_bytes(parse_place("gs://bucket-without-credentials/x"))
+    key = tmp_path / "key.json"
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(key))
+    for words in ("open service account file", "decode service account file"):
+        with pytest.raises(StoreError, match=rf"/x: Unable to {words} \(how nodes") as raised:
+            files.read_bytes(parse_place("gs://bucket-without-credentials/x"))
+        key.write_text('{"type": "hunter2"}')
+    assert "hunter2" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +222,7 @@ def test_an_address_without_a_server_is_an_unreachable_store(uri, monkeypatch, s
         ("Bulk delete request failed for key a: busy (code: 503)", True, "answers 503"),
         ("status code: 429 Too Many Requests: ", True, "answers 429"),
         ("status code: 501 Not Implemented: ", False, "answers 501"),
-        ("status code: 404: <Code>ContainerNotFound</Code>", False, "no such container"),
+        ("status code: 404: <Code>ContainerNotFound</Code>", False, "no such bucket"),
         ("status code: 403: <Code>AuthorizationFailure</Code>", False, "403 AuthorizationFailure"),
         ("HTTP error: Os { code: 111, kind: ConnectionRefused }", True, "does not answer"),
         ("GET http://169.254.169.254/metadata/identity: HTTP error", False, "no credentials"),

@@ -1,16 +1,13 @@
-import random
 import threading
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from podium.errors import CorruptFileError, LockHeldError
+from podium.errors import LockHeldError
 from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.inventory import num_trials, take_inventory
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
@@ -24,10 +21,10 @@ from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     WIDER,
+    check_store,
     commit,
     gathered_file,
     new_store,
-    rewrite_gathered,
     row,
 )
 
@@ -213,70 +210,3 @@ def test_readers_see_each_trial_once_while_others_commit_and_gather(tmp_path):
     thread.join()
     assert not failures
     assert reads > 3
-
-
-READERS = (
-    check_store,
-    lambda store: Reader(store.folder).trials().collect(),
-)
-
-
-def refusals(store):
-    """What all say that read a store."""
-    words = set()
-    for read in READERS:
-        with pytest.raises(CorruptFileError) as raised:
-            read(store)
-        words.add(str(raised.value))
-    (word,) = words
-    return word
-
-
-def with_values(column, *values):
-    def changed(rows):
-        place = rows.column_names.index(column)
-        return rows.set_column(place, SCHEMA.field(column), pa.array(values, pa.string()))
-
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("change", "count", "rule"),
-    [
-        (with_values("study", "tiny", "other", "tiny"), 3, "holds a row with study 'other'; at"),
-        (with_values("study", "tiny", None, "tiny"), 3, "holds a row with study None; at that"),
-        (with_values("search", "s0", "s0", "s1"), 3, "with search 's1'; at that path it must be"),
-        (with_values("trial_id", "t000", "t002", "t002"), 3, "holds a trial twice"),
-        (lambda rows: rows.slice(1), 3, "must hold 3 rows, it has 2"),
-    ],
-)
-def test_a_gathered_file_of_other_rows_is_named_by_all_who_read(tmp_path, change, count, rule):
-    store = store_of_five(tmp_path)
-    gather_all(store)
-    file = gathered_file(store, "s0")
-    rows = change(pq.ParquetFile(file).read())
-    file = rewrite_gathered(file, rows, count)
-    commit(store, row(5))
-    found = refusals(store)
-    assert found.startswith(f"{file} ")
-    assert rule in found
-
-
-def test_a_gathered_file_under_another_name_or_damaged_anywhere_is_named(tmp_path):
-    store = store_of_five(tmp_path)
-    gather_all(store)
-    file = gathered_file(store, "s0")
-    whole = file.read_bytes()
-    file.unlink()
-    other = file.with_name("3-0123456789abcdef.gathered.parquet")
-    other.write_bytes(whole)
-    assert "its name belongs to other rows" in refusals(store)
-    other.unlink()
-    file.write_bytes(whole[:-50])
-    assert f"{file} is damaged: its content does not match" in refusals(store)
-    file.write_bytes(whole[: len(whole) // 2])
-    assert f"{file} is not a readable Parquet file of podium" in refusals(store)
-    for place in random.Random(3).sample(range(len(whole)), 40):
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-        with pytest.raises(CorruptFileError, match=file.name):
-            check_store(store)

@@ -1,5 +1,6 @@
 """Files that are damaged, or hold what does not belong there, are named by all who read them."""
 
+import random
 import shutil
 from pathlib import Path
 
@@ -9,13 +10,21 @@ import pytest
 
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.study_snapshot import read_store
-from podium.orchestrator.results.trial_files import integrity
+from podium.orchestrator.results.trial_files import inventory
 from podium.orchestrator.results.trial_files.commit_trials import copy_trials
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_frames import LONG
-from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, rewrite, row
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    check_store,
+    commit,
+    gathered_file,
+    new_store,
+    rewrite,
+    rewrite_gathered,
+    row,
+)
 
 
 @pytest.fixture
@@ -25,10 +34,6 @@ def store_of_four(tmp_path):
 
 def victim(store):
     return store.trial("s1", "t003")
-
-
-def truncated(store, size):
-    victim(store).write_bytes(victim(store).read_bytes()[:size])
 
 
 def flipped(store):
@@ -55,27 +60,30 @@ def with_column(name, values):
 
 
 DAMAGES = {
-    "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
+    "truncated": (
+        lambda store: victim(store).write_bytes(victim(store).read_bytes()[:900]),
+        "t003.parquet is not a readable Parquet",
+    ),
     "flipped bit": (flipped, "t003.parquet is damaged: its content does not match its SHA-256"),
     "renamed": (
         lambda store: victim(store).rename(store.trial("s1", "t009")),
         "t009.parquet holds a row with trial_id 't003'; at that path it must be 't009'",
     ),
-    "copied": (
-        lambda store: shutil.copy(store.trial("s1", "t001"), victim(store)),
-        "t003.parquet holds a row with trial_id 't001'; at that path it must be 't003'",
-    ),
     "moved": (
         lambda store: victim(store).rename(store.trial("s0", "t003")),
         "t003.parquet holds a row with search 's1'; at that path it must be 's0'",
     ),
+    "in two searches": (
+        lambda store: shutil.copy(victim(store), store.trial("s0", "t003")),
+        r"t003\.parquet (is a second file of one trial|holds a row with search 's1')",
+    ),
     "foreign": (
         changed(lambda _: pa.table({"a": [1]})),
-        "t003.parquet has the column 'a', unknown to its study",
+        "t003.parquet: column 'a' is int64, to its study it is unknown",
     ),
     "types": (
         with_column("index", pa.array([1.5])),
-        "t003.parquet: column 'index' is double, its study says int32",
+        "t003.parquet: column 'index' is double, to its study it is int32",
     ),
     "lacking": (
         changed(lambda table: table.drop_columns(["state"])),
@@ -95,7 +103,6 @@ READERS = {
     **{name: lambda reader, name=name: getattr(reader, name)().collect() for name in LONG},
     "trials": lambda reader: reader.trials().collect(),
     "count": lambda reader: reader.trials().select("objective").collect(),
-    "decisions": lambda reader: reader.decisions(),
     "ended trials": lambda reader: reader.ended_trials(),
     "summary": lambda reader: reader.summarise(lambda rows: rows.select("objective")),
 }
@@ -133,19 +140,19 @@ def test_many_rows_in_the_file_of_one_trial_are_refused_before_any_is_decoded(
     store_of_four, monkeypatch
 ):
     changed(lambda table: table.take(pa.array([0] * 50)))(store_of_four)
-    monkeypatch.setattr(integrity, "scan", None)
+    monkeypatch.setattr(inventory, "scan", None)
     with pytest.raises(CorruptFileError, match=r"t003\.parquet must hold 1 rows, it has 50"):
-        integrity.open_rows([victim(store_of_four)], read_store(store_of_four))
+        inventory.open_rows([victim(store_of_four)], read_store(store_of_four))
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monkeypatch):
-    reader, real, checked = Reader(store_of_four.folder), integrity.ParquetFile, []
+    reader, real, checked = Reader(store_of_four.folder), inventory.verified, []
 
     def counted(file):
         checked.append(file.stem)
         return real(file)
 
-    monkeypatch.setattr(integrity, "ParquetFile", counted)
+    monkeypatch.setattr(inventory, "verified", counted)
     assert len(reader.trials().collect()) == 4
     assert len(reader.scores().collect()) > 4
     assert sorted(checked) == ["t000", "t001", "t002", "t003"]
@@ -155,16 +162,60 @@ def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monke
             reader.trials().collect()
 
 
-def test_all_problems_are_reported_at_once_up_to_ten(tmp_path):
-    store = commit(new_store(tmp_path), *(row(index) for index in range(13)))
-    for path in store.trials.rglob("*.parquet"):
-        path.write_bytes(b"")
-    with pytest.raises(CorruptFileError, match="and 3 more files") as raised:
-        check_store(store)
-    assert str(raised.value).count(".parquet is not a readable Parquet file") == 10
+@pytest.fixture
+def gathered(store_of_four):
+    """The gathered file of search ``s0``, which has trials 0 and 2."""
+    gather_all(store_of_four)
+    return gathered_file(store_of_four, "s0")
 
 
-def test_one_trial_in_two_searches_is_reported(store_of_four):
-    shutil.copy(victim(store_of_four), store_of_four.trial("s0", "t003"))
-    with pytest.raises(CorruptFileError, match=r"s1/t003\.parquet is a second file of one trial"):
-        check_store(store_of_four)
+def assert_named(store, message):
+    """All who read the store say so."""
+    for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
+        with pytest.raises(CorruptFileError, match=message):
+            read(store)
+
+
+def with_values(column, *values):
+    def change(rows):
+        place = rows.column_names.index(column)
+        return rows.set_column(place, SCHEMA.field(column), pa.array(values, pa.string()))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (with_values("study", "tiny", "other"), "holds a row with study 'other'; at that"),
+        (with_values("study", "tiny", None), "holds a row with study None; at that"),
+        (with_values("search", "s0", "s1"), "with search 's1'; at that path it must be"),
+        (with_values("trial_id", "t000", "t000"), "holds a trial twice"),
+        (lambda rows: rows.slice(1), "must hold 2 rows, it has 1"),
+    ],
+)
+def test_a_gathered_file_of_other_rows_is_named(store_of_four, gathered, change, rule):
+    file = rewrite_gathered(gathered, change(pq.ParquetFile(gathered).read()), 2)
+    assert_named(store_of_four, rf"^{file} .*{rule}")
+
+
+def test_a_gathered_file_under_another_name_or_damaged_anywhere_is_named(store_of_four, gathered):
+    whole = gathered.read_bytes()
+    other = gathered.rename(gathered.with_name("2-0123456789abcdef.gathered.parquet"))
+    assert_named(store_of_four, "its name belongs to other rows")
+    other.unlink()
+    gathered.write_bytes(whole[:-50])
+    assert_named(store_of_four, f"{gathered} is damaged: its content does not match")
+    for place in random.Random(3).sample(range(len(whole)), 40):
+        gathered.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(CorruptFileError, match=gathered.name):
+            check_store(store_of_four)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("loss", "../../x\x1b"), ("block", "a\nb"), ("loss", "\u202ea")]
+)
+def test_rows_with_names_that_are_none_are_not_read(store_of_four, gathered, column, value):
+    rewrite_gathered(gathered, with_values(column, value, value)(pq.ParquetFile(gathered).read()))
+    with pytest.raises(CorruptFileError, match=rf"whose {column} is .* which is not a valid name"):
+        Reader(store_of_four.folder).trials().collect()

@@ -10,14 +10,14 @@ from podium.errors import CorruptFileError, StoreError, UnreachableError
 from podium.orchestrator.results.storage.transient_errors import retrying_for
 from podium.orchestrator.results.trial_files.commit_trials import to_table
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
-from podium.orchestrator.results.trial_files.integrity import check_store
-from podium.orchestrator.results.trial_files.parquet_file import ParquetFile
+from podium.orchestrator.results.trial_files.parquet_file import verified
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
 from tests.orchestrator.results.parquet_bombs import many_details, with_checksum
 from tests.orchestrator.results.store_frames import all_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
+    check_store,
     class_hits,
     commit,
     new_store,
@@ -41,22 +41,22 @@ def trial_file(store_of_one):
 @pytest.mark.parametrize("function", ["open", "fdopen"])
 def test_a_file_that_is_away_is_read_in_the_end_or_unreachable(trial_file, monkeypatch, function):
     left = fail_calls(monkeypatch, os, function, system_error(errno.ESTALE), 3)
-    assert ParquetFile(trial_file).num_rows == 1
+    assert verified(trial_file).num_rows == 1
     assert left == [0]
     left[0] = 10_000
     message = r"cannot read .*t000\.parquet: Stale file handle"
     with retrying_for(0.02), pytest.raises(UnreachableError, match=message):
-        ParquetFile(trial_file)
+        verified(trial_file)
 
 
 def test_a_file_that_the_system_does_not_open_is_not_damaged(trial_file):
     trial_file.unlink()
     with pytest.raises(CorruptFileError, match=r"t000\.parquet is missing"):
-        ParquetFile(trial_file)
+        verified(trial_file)
     trial_file.parent.rmdir()
     trial_file.parent.symlink_to(trial_file.parent)
     with pytest.raises(StoreError, match=r"cannot look at .*t000\.parquet: .*symbolic"):
-        ParquetFile(trial_file)
+        verified(trial_file)
 
 
 def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
@@ -97,7 +97,7 @@ def test_a_bomb_that_its_footer_tells_is_refused_by_all_who_read(paths, name):
     paths.trial("s0", "t000").write_bytes(BOMBS[name]())
     assert paths.trial("s0", "t000").stat().st_size < 300_000
     reader = Reader(paths.folder)
-    reads = (reader.trials().collect, reader.scores().collect, reader.decisions)
+    reads = (reader.trials().collect, reader.scores().collect, reader.ended_trials)
     for read in reads:
         with pytest.raises(CorruptFileError, match=MESSAGE):
             read()

@@ -8,12 +8,17 @@ from polars.testing import assert_frame_equal
 
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
-from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
+from podium.orchestrator.results.records.trial_schema import TEST_COLUMNS
 from podium.orchestrator.results.trial_files import stored_rows as stored_rows_module
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.parquet_file import sealed
 from podium.orchestrator.results.trial_files.reader import Reader
-from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
+from tests.orchestrator.results.store_frames import (
+    LONG,
+    all_frames,
+    assert_same_frames,
+    decisions,
+)
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     class_hits,
@@ -92,16 +97,6 @@ def test_queries_can_be_narrowed_before_they_are_collected(tmp_path):
     assert reader.trials().select(pl.len()).collect().item() == 6
 
 
-def test_decisions_hold_what_searches_may_know_and_nothing_else(tmp_path):
-    decisions = all_frames(commit(new_store(tmp_path), row(0, **TESTED)))["decisions"]
-    assert decisions.columns == [
-        *(name for name, _ in IDENTITY_COLUMNS),
-        *("hp.easy", "hp.margin", "hp.miner", "hp.proxies"),
-        *("state", "cause", "rung", "objective"),
-        *("epochs_planned", "epochs_run", "epoch_selected", "scores"),
-    ]
-
-
 def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_path):
     smuggled = [
         score(role) for role in ("train", "test", "val", "final", "VAL", "validation", "query")
@@ -126,7 +121,7 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
             start = chunk.data_page_offset
             data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
     path.write_bytes(sealed(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data))[0])
-    assert_frame_equal(Reader(store.folder).decisions(), untouched)
+    assert_frame_equal(decisions(Reader(store.folder)), untouched)
     with pytest.raises(CorruptFileError, match=r"t000\.parquet"):
         Reader(store.folder).test_scores().collect()
 

@@ -7,7 +7,6 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
-from podium.orchestrator.results.trial_files.integrity import check_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import plainly, rows_of
 from tests.orchestrator.results.file_operations import (
@@ -17,7 +16,14 @@ from tests.orchestrator.results.file_operations import (
     ended_stores,
 )
 from tests.orchestrator.results.store_frames import assert_same_frames
-from tests.orchestrator.results.store_rows import WIDER, commit, gathered_file, new_store, row
+from tests.orchestrator.results.store_rows import (
+    WIDER,
+    check_store,
+    commit,
+    gathered_file,
+    new_store,
+    row,
+)
 
 # The first is gathered with another one that stays, the second has a file of its own.
 GONE = {"t001": "s1", "t005": "s1"}
