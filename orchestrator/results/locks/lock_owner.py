@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from podium.orchestrator.results.records.json_records import STRICT, Count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class LockOwner:
     """What the file of a lock holds.
 
@@ -40,14 +40,8 @@ def this_process() -> LockOwner:
     """This process as the owner of a new lock."""
     start = process_start(os.getpid())
     assert start is not None, "this process is alive"
-    return LockOwner(
-        host=platform.node(),
-        machine=machine_id(),
-        pid=os.getpid(),
-        process_start=start,
-        token=secrets.token_hex(16),
-        heartbeat=0,
-    )
+    host, token = platform.node(), secrets.token_hex(16)
+    return LockOwner(host, machine_id(), os.getpid(), start, token, heartbeat=0)
 
 
 def is_dead(owner: LockOwner) -> bool:

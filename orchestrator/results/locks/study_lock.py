@@ -7,7 +7,7 @@ process writes it. The last number counts. No clock is compared between machines
 - that is free, or of a dead process on this machine, takes it at once;
 - of a living process on this machine, stopped or not, is refused;
 - of another machine watches its counter: he is refused when it moves, and takes over when it has
-  not moved for `watch_seconds`.
+  not moved for a minute.
 
 So of two runs that see the same dead owner one gets the lock, and an owner that was held up finds
 a later number, and does not undo what another did meanwhile.
@@ -36,6 +36,8 @@ from podium.orchestrator.results.storage.files import (
 from podium.orchestrator.results.storage.local_files import check_not_vanished
 from podium.orchestrator.results.storage.transient_errors import retrying_for
 
+_HEARTBEAT_SECONDS = 5.0
+_WATCH_SECONDS = 60.0  # the counter of another machine must stand still for so long
 _POLLS_PER_WATCH = 50
 _OWNER = TypeAdapter[LockOwner | None](LockOwner | None)  # None is what an owner leaves
 _NAME = "lock, to be deleted if no run of the study is alive"
@@ -75,27 +77,15 @@ class StudyLock:
         paths: paths of the results folder.
         say: gets messages on what takes time or fails: waiting, heartbeats that cannot be written,
             a lost lock. Called from the heartbeat's thread too.
-        heartbeat_seconds: time between two heartbeats.
-        watch_seconds: time for which another machine's counter must not move before the lock is
-            taken over.
 
     Raises:
         LockHeldError: on entering; the owner is alive, and is named.
         StoreError: on entering; the lock cannot be written.
     """
 
-    def __init__(
-        self,
-        paths: StudyPaths,
-        say: Callable[[str], object],
-        *,
-        heartbeat_seconds: float = 5.0,
-        watch_seconds: float = 60.0,
-    ) -> None:
+    def __init__(self, paths: StudyPaths, say: Callable[[str], object]) -> None:
         self._paths = paths
         self._say = say
-        self._heartbeat_seconds = heartbeat_seconds
-        self._watch_seconds = watch_seconds
         self._owner, self._number = this_process(), 0
         self._lost: str | None = None
         self._seen_at = _now()
@@ -136,7 +126,7 @@ class StudyLock:
         Raises:
             StoreError: the store had to be read and does not answer.
         """
-        if self._lost is None and _now() - self._seen_at > self._watch_seconds / 2:
+        if self._lost is None and _now() - self._seen_at > _WATCH_SECONDS / 2:
             self._raise_counter()
         if self._lost is not None:
             raise LockHeldError(self._lost)
@@ -158,29 +148,30 @@ class StudyLock:
         """Watch the lock of another machine, until it changes or was silent for long enough."""
         self._say(
             f"{self._paths.locks} belongs to {owner}, which cannot be seen from here; checking"
-            f" for {self._watch_seconds:g} s whether it is alive ..."
+            f" for {_WATCH_SECONDS:g} s whether it is alive ..."
         )
         # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
         for _ in range(_POLLS_PER_WATCH):
-            time.sleep(self._watch_seconds / _POLLS_PER_WATCH)
+            time.sleep(_WATCH_SECONDS / _POLLS_PER_WATCH)
             if lock_owner(self._paths) != owner:
                 return
 
     def _beat(self) -> None:
-        problem: Exception | None = None
-        while self._lost is None and not self._released.wait(self._heartbeat_seconds):
-            before, problem = problem, None
+        is_failing = False
+        while self._lost is None and not self._released.wait(_HEARTBEAT_SECONDS):
             try:
                 with retrying_for(0):  # the next beat is soon enough
                     self._raise_counter()
             except FolderGoneError:
                 return  # which ends the run, and is said there
             except (StoreError, CorruptFileError) as error:
-                problem = error
-            if problem is not None and before is None:
-                self._say(f"the heartbeat of the study's lock fails: {problem}")
-            elif problem is None and before is not None:
-                self._say("the heartbeat of the study's lock is written again")
+                if not is_failing:
+                    self._say(f"the heartbeat of the study's lock fails: {error}")
+                is_failing = True
+            else:
+                if is_failing:
+                    self._say("the heartbeat of the study's lock is written again")
+                is_failing = False
         if self._lost is not None:
             self._say(self._lost)
 

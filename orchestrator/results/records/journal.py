@@ -35,7 +35,6 @@ from podium.orchestrator.results.storage.files import (
     put_if_absent,
     read_bytes,
     remove,
-    remove_folder,
 )
 from podium.orchestrator.results.storage.local_files import append
 from podium.orchestrator.results.storage.locations import Place, RemotePath
@@ -151,7 +150,6 @@ def remove_journal(paths: StudyPaths, search: str) -> None:
     """Delete the journal of a search, the last file first: whatever is left by then is whole."""
     for file in reversed(_files_of(paths, [search])):
         remove(file)
-    remove_folder(paths.journal_folder(search))
 
 
 @dataclass(slots=True)

@@ -32,20 +32,16 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
         return None
     found = _JSON.fullmatch(content)
     if not found or _checksum(found[2]) != found[1]:
-        raise _changed(path)
+        raise CorruptFileError(
+            f"{path} was changed after it was written, or is damaged: its content does not match"
+            " its SHA-256. Restore the original file"
+        )
     try:
         values: dict[str, Any] = from_json(b"{" + found[2], allow_inf_nan=False)
         json.dumps(values, allow_nan=False)  # 1e999 was read as infinite
     except ValueError as error:
         raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
     return values
-
-
-def _changed(path: Place) -> CorruptFileError:
-    return CorruptFileError(
-        f"{path} was changed after it was written, or is damaged: its content does not match its"
-        " SHA-256. Restore the original file"
-    )
 
 
 def _checksum(text: bytes) -> bytes:

@@ -13,10 +13,8 @@ are listed, so that no message shows one.
 import glob
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -75,8 +73,6 @@ def check_writable(folder: Place) -> None:
     nearest = folder.absolute()
     while isinstance(nearest, Path) and not os.path.lexists(nearest):
         nearest = nearest.parent
-    if isinstance(nearest, Path) and not nearest.is_dir():
-        raise StoreError(f"cannot write in {folder}: Not a directory ({nearest})")
     probe = nearest / temporary_name("probe")
     with retrying_for(RETRY_SECONDS):  # in all, and not each request
         put(probe, b"podium")
@@ -203,14 +199,10 @@ def list_studies(storage: Place) -> list[Place]:
 
 
 def refuse_links(folder: Place, *, deep: bool) -> None:
-    """Raise CorruptFileError for links in a folder, before anything in it is read or deleted.
+    """Raise CorruptFileError for links, pipes and devices in a folder, before anything is read.
 
-    The folder itself may be a link. Links further below are refused, too, where folders are listed
-    and files are opened.
-
-    Args:
-        folder: folder to look through; in a remote one there are none.
-        deep: refuse links, pipes and devices at any depth; else those right in it alone.
+    The folder itself may be a link. With ``deep`` those at any depth are refused, else those right
+    in it: others are where folders are listed and files are opened. Remote folders have none.
     """
     for name, kind in () if isinstance(folder, RemotePath) else contents(folder, deep=deep):
         if kind not in ("file", "folder"):
@@ -228,20 +220,6 @@ def remove(*places: Place) -> None:
 @retried("delete")
 def _remove(place: Place, *others: Place) -> None:
     _at(place).remove(others)
-
-
-def remove_folder(folder: Place) -> None:
-    """Delete a folder and all it holds; nothing happens if there is none."""
-    if isinstance(folder, RemotePath):
-        remove(*(folder / path for path, _ in contents(folder)))
-    else:
-        _remove_tree(folder)
-
-
-@retried("delete")
-def _remove_tree(folder: Path) -> None:
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
 
 
 @retried("clean")

@@ -59,7 +59,7 @@ class RemotePath:
     @property
     def name(self) -> str:
         """The last part of the key."""
-        return PurePosixPath(self.key).name
+        return self.key.rpartition("/")[2]
 
     @property
     def stem(self) -> str:
@@ -114,16 +114,25 @@ def parse_place(given: str | Place) -> Place:
         parts = urlsplit(text)
     if parts is None:
         raise StoreError(f"the {scheme}:// URI has no host or bucket that can be read")
-    if parts.scheme != "file" or parts.netloc:
-        _refuse_credentials(scheme, text, parts.query)
+    if (scheme != "file" or parts.netloc) and _has_credentials(text, parts.query):
+        raise StoreError(
+            f"the {scheme}:// URI seems to hold credentials; results, logs and messages would show"
+            " them. Give them to each node by its environment (see docs/how-to/storage.md)"
+        )
     key = "/".join(part for part in parts.path.split("/") if part)
     if ".." in key.split("/") or parts.fragment:
         raise StoreError(f"{scheme}:// URIs can hold neither '..' nor '#'")
-    if scheme == "file":
-        if parts.netloc not in ("", "localhost"):
-            raise StoreError("a file:// URI needs three slashes, as in file:///data")
-        return Path("/") / unquote(key)
-    return RemotePath(scheme, parts.netloc, key, parts.query)
+    if scheme != "file":
+        return RemotePath(scheme, parts.netloc, key, parts.query)
+    if parts.netloc not in ("", "localhost"):
+        raise StoreError("a file:// URI needs three slashes, as in file:///data")
+    return Path("/") / unquote(key)
+
+
+def _has_credentials(text: str, query: str) -> bool:
+    names = [name for name, _ in parse_qsl(query, keep_blank_values=True)]
+    has_password = _PASSWORD.search(unquote(text.partition("://")[2]))
+    return bool(has_password or "@" in unquote(query) or any(map(_SECRET.search, names)))
 
 
 def temporary_name(name: str, token: str = "") -> str:
@@ -132,14 +141,3 @@ def temporary_name(name: str, token: str = "") -> str:
     It is a new one, unless there is a ``token``.
     """
     return f".{name}.{token or secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
-
-
-def _refuse_credentials(scheme: str, text: str, query: str) -> None:
-    """Raise StoreError for credentials; it names no value, since any of a URI may be secret."""
-    names = [name for name, _ in parse_qsl(query, keep_blank_values=True)]
-    has_password = _PASSWORD.search(unquote(text.partition("://")[2]))
-    if has_password or "@" in unquote(query) or any(map(_SECRET.search, names)):
-        raise StoreError(
-            f"the {scheme}:// URI seems to hold credentials; results, logs and messages would show"
-            " them. Give them to each node by its environment (see docs/how-to/storage.md)"
-        )

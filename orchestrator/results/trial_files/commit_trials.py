@@ -50,7 +50,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     # The file of a trial that was gathered may be gone, so that its name is free. It is looked for
     # now that the name is taken: no gathering can slip in.
     gathered = list_files(path.parent, ".gathered.parquet")
-    if any(trial_id in trials for trials in trials_in(gathered).values()):
+    if any(trial_id in trials_in(file) for file in gathered):
         remove(path)
         return False
     keep_copy(path, data)  # which whoever gathers it need not fetch

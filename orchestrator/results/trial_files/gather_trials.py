@@ -20,7 +20,7 @@ from podium.orchestrator.results.storage.files import (
     remove,
     remove_temporaries,
 )
-from podium.orchestrator.results.storage.local_copies import forget, keep_copy, local_copies
+from podium.orchestrator.results.storage.local_copies import forget, keep_copy
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import (
     gathered,
@@ -34,9 +34,7 @@ from podium.orchestrator.results.trial_files.parquet_file import encode_many, ve
 
 
 def gather_search(
-    paths: StudyPaths,
-    search: str,
-    check: Callable[[], object] = lambda: None,
+    paths: StudyPaths, search: str, check: Callable[[], object] = lambda: None
 ) -> None:
     """Gather the rows of a search that is over; files of single rows stay (see `gather_all`).
 
@@ -65,19 +63,15 @@ def gather_all(paths: StudyPaths) -> None:
     store = read_store(paths)  # which refuses links, before anything is deleted
     _remove_temporaries(paths)
     checkpoints = list_files(paths.checkpoints, ".pt")
-    committed: set[str] = set()  # only asked for where there are checkpoints
-    gone: list[Place] = []
-    for folder in list_folders(paths.trials):
-        listed = trial_files(paths, StudyPaths.search_of(folder / "row"))
-        for files in needed_files(listed).values():
-            whole = _gather_rows(paths, files, store, lambda: None)
-            if checkpoints:
-                committed |= trials_in([whole])[whole]
-            gone += [file for file in listed if file != whole]
+    listed = trial_files(paths)
+    whole = {_gather_rows(paths, files, store) for files in needed_files(listed).values()}
+    gone = [file for file in listed if file not in whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove(*gone)
     forget(gone)
-    remove(*(file for file in checkpoints if file.stem in committed))
+    if checkpoints:
+        committed = frozenset().union(*map(trials_in, whole))
+        remove(*(file for file in checkpoints if file.stem in committed))
 
 
 def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
@@ -98,8 +92,8 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     store = read_store(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
-        known = trials_in(gathered(trial_files(paths, search)))
-        replaced = [file for file, ids in known.items() if ids & gone]
+        known = gathered(trial_files(paths, search))
+        replaced = [file for file in known if trials_in(file) & gone]
         for file in replaced:
             rows = _rows([file], store)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
@@ -115,19 +109,16 @@ def _gather_rows(
     paths: StudyPaths,
     files: Sequence[Place],
     store: Store,
-    check: Callable[[], object],
+    check: Callable[[], object] = lambda: None,
 ) -> Place:
     """The one file with all rows of a search, which is created unless there is one already."""
     is_one = len(files) == len(gathered(files)) == 1
     # The study may have gained columns since it was written.
     if is_one and verified(files[0]).schema.to_arrow_schema().names == store.schema.names:
         return files[0]
-    local_copies(files)  # several at once
     rows = _rows(files, store)
     check()
-    whole = _write(paths, StudyPaths.search_of(files[0]), rows)
-    check()
-    return whole
+    return _write(paths, StudyPaths.search_of(files[0]), rows)
 
 
 def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:

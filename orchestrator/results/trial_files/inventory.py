@@ -44,19 +44,14 @@ def num_trials(files: Iterable[Place]) -> int:
     return sum(StudyPaths.num_gathered(file) or 1 for file in files)
 
 
-def trials_in(files: Sequence[Place]) -> dict[Place, frozenset[str]]:
-    """Gathered file -> ids of its trials.
+@cache  # such a file never changes
+def trials_in(file: Place) -> frozenset[str]:
+    """Ids of the trials of a gathered file.
 
     Raises:
-        CorruptFileError: a file is missing or damaged.
-        StoreError: one cannot be read.
+        CorruptFileError: the file is missing or damaged.
+        StoreError: it cannot be read.
     """
-    local_copies(files)  # several at once
-    return {file: _trials_in(file) for file in files}
-
-
-@cache  # such a file never changes
-def _trials_in(file: Place) -> frozenset[str]:
     verified(file)
     try:
         rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
@@ -96,12 +91,11 @@ def _needed(files: Sequence[Place]) -> list[Place]:
     needed = gathered(files)
     if len(files) == 1 or not needed:
         return [*files]
-    trials = trials_in(needed)
     held: set[str] = set()
-    for file in sorted(trials, key=lambda it: (-len(trials[it]), it.name)):
-        if trials[file] <= held:
+    for file in sorted(needed, key=lambda it: (-len(trials_in(it)), it.name)):
+        if trials_in(file) <= held:
             needed.remove(file)
-        held |= trials[file]
+        held |= trials_in(file)
     loose = (file for file in files if not StudyPaths.num_gathered(file))
     return [*needed, *(file for file in loose if file.stem not in held)]
 
@@ -137,6 +131,7 @@ def open_rows(
         CorruptFileError: anything is wrong with one of them.
         StoreError: one cannot be read.
     """
+    local_copies(files)  # several at once
     for file in files:
         _check_file(file, store.schema)
     try:

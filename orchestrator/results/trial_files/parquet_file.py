@@ -8,7 +8,6 @@ taken with zeros in its place.
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import polars as pl
 import pyarrow as pa
@@ -134,17 +133,17 @@ def collect(rows: pl.LazyFrame, place: object, *, in_parts: bool = False) -> pl.
         OSError: a file cannot be read.
         PolarsError: the query is wrong, or a file does not hold what its footer says.
     """
-    return with_retries(partial(_collected, rows, place, in_parts=in_parts))
 
+    def collected() -> pl.DataFrame:
+        try:
+            return rows.collect(engine="streaming" if in_parts else "auto")
+        except OSError as error:
+            number = _NUMBER.search(str(error))
+            if number is None or not is_transient(OSError(int(number[1]), "")):
+                raise
+            raise UnreachableError(f"cannot read {place}: {error}") from error
 
-def _collected(rows: pl.LazyFrame, place: object, *, in_parts: bool) -> pl.DataFrame:
-    try:
-        return rows.collect(engine="streaming" if in_parts else "auto")
-    except OSError as error:
-        number = _NUMBER.search(str(error))
-        if number is None or not is_transient(OSError(int(number[1]), "")):
-            raise
-        raise UnreachableError(f"cannot read {place}: {error}") from error
+    return with_retries(collected)
 
 
 def _verified_checksum(data: bytes, path: Place) -> str:

@@ -51,9 +51,9 @@ def _columns_of(record: type) -> dict[str, pl.DataType]:
 
 
 def _kind(hint: Any) -> pl.DataType | None:
-    if get_origin(hint) is Literal:
-        return pl.String()
-    return _kind(get_args(hint)[0]) if get_origin(hint) in (Union, UnionType) else _KINDS.get(hint)
+    if get_origin(hint) in (Union, UnionType):
+        return _kind(get_args(hint)[0])
+    return pl.String() if get_origin(hint) is Literal else _KINDS.get(hint)
 
 
 ATTEMPT_COLUMNS = pl.Schema(_columns_of(Attempt))
@@ -172,12 +172,9 @@ class Reader:
         return self._details("test_retrievals")
 
     def _details(self, column: str, *, in_all: bool = False) -> pl.LazyFrame:
-        """One row per nested row of a column.
+        """One row per nested row of a column, which nearly all trials have if ``in_all``.
 
-        Args:
-            column: name of the column.
-            in_all: whether nearly all trials have nested rows. Which have none is not looked up
-                then, for which the column would be decoded twice.
+        Else trials without any are left out first, for which the column is decoded twice.
         """
         has_some = () if in_all else (pl.col(column).list.len() > 0,)
         return (

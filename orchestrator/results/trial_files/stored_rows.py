@@ -26,8 +26,7 @@ class StoredRows:
     Args:
         paths: paths of the folder.
         store: whose files they must be.
-        whole: files that were checked; others are added once `open_rows` found nothing wrong with
-            them.
+        whole: files that were checked; others are added once they are.
     """
 
     def __init__(self, paths: StudyPaths, store: Store, whole: set[Place]) -> None:
@@ -63,7 +62,7 @@ class StoredRows:
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._files = self._files_after(error)
                 continue
-            check_names(found, self._paths)
+            _check_names(found, self._paths)
             return found
 
     def batches(
@@ -116,12 +115,8 @@ class StoredRows:
         raise error  # every file is whole, so the query was wrong
 
 
-def check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
-    """Refuse names that podium cannot have written: results may come from anywhere.
-
-    Raises:
-        CorruptFileError: an id could lead out of the folder, or a name holds control characters.
-    """
+def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
+    """Refuse ids that could lead out of the folder, and names with control characters."""
     for name, kind in rows.schema.items():
         is_name = kind == pl.String and (name in _NAMES or name.startswith("hp."))
         for value in rows[name].unique().drop_nulls() if is_name else ():

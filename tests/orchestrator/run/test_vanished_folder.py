@@ -12,7 +12,7 @@ import pytest
 
 from podium.errors import StoreError
 from podium.orchestrator.executors.in_process import InProcessExecutor
-from podium.orchestrator.results.locks.study_lock import StudyLock
+from podium.orchestrator.results.locks import study_lock
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.local_files import never_made_again
 from tests.orchestrator.ray_cluster import ROOT
@@ -92,9 +92,10 @@ def test_a_folder_that_is_brought_back_is_continued_to_the_same_tables(tmp_path)
     assert tables(folder.parent, TINY).equals(tables(tmp_path / "undisturbed", TINY))
 
 
-def test_the_heartbeat_of_a_lock_makes_no_folder_again(tmp_path):
+def test_the_heartbeat_of_a_lock_makes_no_folder_again(tmp_path, monkeypatch):
     paths, said = StudyPaths(tmp_path / "study"), []
-    lock = StudyLock(paths, said.append, heartbeat_seconds=0.01)
+    monkeypatch.setattr(study_lock, "_HEARTBEAT_SECONDS", 0.01)
+    lock = study_lock.StudyLock(paths, said.append)
     lock.__enter__()
     paths.store.touch()
     with never_made_again(paths.store):

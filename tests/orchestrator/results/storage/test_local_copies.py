@@ -1,16 +1,14 @@
 """Copies of remote files on this machine."""
 
-import logging
 import resource
 import tempfile
 
 import pytest
 
-from podium.errors import CorruptFileError, StoreError, UnreachableError
+from podium.errors import CorruptFileError, StoreError
 from podium.orchestrator.results.storage import files
 from podium.orchestrator.results.storage import local_copies as mirror
 from podium.orchestrator.results.storage.local_copies import local_copies
-from podium.orchestrator.results.storage.transient_errors import retrying_for
 from podium.orchestrator.results.trial_files.parquet_file import verified
 from tests.object_store import proxied
 
@@ -32,19 +30,6 @@ def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucke
         patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
         with pytest.raises(StoreError, match=r"cannot copy s3://.*: No such file"):
             verified(place)
-
-
-def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
-    with proxied(s3_service) as (proxy, bucket):
-        proxy.fault = lambda method, path: "reset"
-        with (
-            caplog.at_level(logging.WARNING, "podium.store"),
-            retrying_for(0.2),
-            pytest.raises(UnreachableError, match="does not answer"),
-        ):
-            verified(bucket / "file.parquet")
-    (said,) = [record.getMessage() for record in caplog.records if record.name == "podium.store"]
-    assert "trying again for up to 0." in said
 
 
 def test_copies_are_fetched_once_in_parallel_and_private(s3_service, tmp_path):

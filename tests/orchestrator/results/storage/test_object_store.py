@@ -25,8 +25,6 @@ def test_more_objects_than_one_answer_of_the_service_holds_are_listed(bucket, mo
     places = [bucket / "many" / f"{number:04d}.json" for number in range(35)]
     list(files.each(lambda place: files.put(place, b""), places))
     assert files.list_files(bucket / "many", ".json") == places
-    files.remove_folder(bucket / "many")
-    assert files.list_files(bucket / "many", "") == []
 
 
 def test_a_large_file_is_sent_in_parts_and_appears_when_the_last_is_there(

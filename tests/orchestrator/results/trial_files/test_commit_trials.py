@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.errors import StoreError
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.orchestrator.results.store_rows import (
     NAME,
@@ -84,30 +83,23 @@ def test_missing_and_unknown_columns_are_named_together(tmp_path):
     ("column", "value", "message"),
     [
         *(("objective", it, "objective: Input should be a finite") for it in (NAN, math.inf)),
-        ("hp.margin", NAN, r"hp\.margin: Input should be a finite number, got nan"),
         ("scores", [score(), score(value=NAN)], r"scores\.1\.value: Input should be a finite"),
         (
             "test_retrievals",
             [{**retrieval("a"), "neighbours": [{**NEIGHBOUR, "similarity": -math.inf}]}],
             r"test_retrievals\.0\.neighbours\.0\.similarity: Input should be a finite number",
         ),
-        ("index", 1.0, "index: Input should be a valid integer, got 1.0"),
-        ("index", True, "index: Input should be a valid integer, got True"),
+        *(("index", it, "index: Input should be a valid integer, got") for it in (1.0, True)),
         ("index", 2**31, "index: Input should be less than 2147483648, got 2147483648"),
         ("seed", 2**70, "seed: Input should be less than 9223372036854775808"),
-        ("objective", True, "objective: Input should be a valid number, got True"),
-        ("objective", "0.5", "objective: Input should be a valid number, got '0.5'"),
+        *(("objective", it, "objective: Input should be a valid number") for it in (True, "0.5")),
         ("is_default", 1, "is_default: Input should be a valid boolean, got 1"),
-        ("state", b"COMPLETE", "state: Input should be a valid string"),
-        ("hp.miner", 3, r"hp\.miner: Input should be a valid string, got 3"),
+        *(("hp.miner", it, r"hp\.miner: Input should be a valid string") for it in (3, b"a")),
         ("started_at", datetime(2026, 1, 1), "started_at: Input should have timezone info"),
         ("scores", {"fold": 0}, "scores: Input should be a valid list"),
-        ("scores", [1], r"scores\.0: Input should be a valid dictionary, got 1"),
-        ("scores", [None], r"scores\.0: Input should be a valid dictionary, got None"),
+        *(("scores", [it], r"scores\.0: Input should be a valid dictionary") for it in (1, None)),
         ("scores", [{"fold": 0}], r"scores\.0\.epoch: Field required"),
         ("scores", [score(), {**score(), "more": 1}], r"scores\.1\.more: Extra inputs"),
-        ("scores", [score(), {**score(), "epoch": 1.5}], r"scores\.1\.epoch: Input should be"),
-        ("test_retrievals", [{**retrieval("a"), "neighbours": [{}]}], r"neighbours\.0\.png: Fie"),
     ],
 )
 def test_values_are_never_converted_to_fit_nor_other_than_finite(tmp_path, column, value, message):
@@ -115,13 +107,6 @@ def test_values_are_never_converted_to_fit_nor_other_than_finite(tmp_path, colum
     with pytest.raises(ValueError, match=message):
         commit_trial(paths, SCHEMA, row(0, **{column: value}))
     assert not paths.trials.exists()
-
-
-def test_a_store_that_cannot_be_written_is_a_store_error(tmp_path):
-    paths = new_store(tmp_path)
-    paths.trials.write_text("in the way")
-    with pytest.raises(StoreError, match=r"cannot write .*t000\.parquet: Not a directory"):
-        commit_trial(paths, SCHEMA, row(0))
 
 
 def test_names_that_are_no_file_names_are_refused(tmp_path):

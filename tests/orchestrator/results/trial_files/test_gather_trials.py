@@ -1,5 +1,3 @@
-import threading
-
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
@@ -9,7 +7,6 @@ from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from podium.orchestrator.results.trial_files.inventory import num_trials, take_inventory
-from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
 from tests.orchestrator.results.file_operations import (
     FULL,
@@ -70,15 +67,6 @@ def test_at_the_end_one_file_of_each_search_is_left(tmp_path):
     assert names(store) == files, "a trial that was gathered cannot be committed again"
     found = rows_of(store)["trials"].filter(pl.col("trial_id") != "t006")
     assert found.equals(before["trials"])
-
-
-def test_equal_rows_give_equal_files_in_whatever_order_they_were_committed(tmp_path):
-    stores = [new_store(tmp_path / name) for name in "ab"]
-    commit(stores[0], *(row(index) for index in range(TRIALS)))
-    commit(stores[1], *(row(index) for index in reversed(range(TRIALS))))
-    for store in stores:
-        gather_all(store)
-    assert names(stores[0]) == names(stores[1])
 
 
 def test_a_study_that_gained_columns_has_them_in_every_file_after_the_next_end(tmp_path):
@@ -181,32 +169,3 @@ def test_ended_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
         gather_all(store)
         assert_same_frames(rows_of(store), before)
         assert all(len(files) == 1 for files in names(store).values())
-
-
-def test_readers_see_each_trial_once_while_others_commit_and_gather(tmp_path):
-    store, committed, failures, done = new_store(tmp_path), [], [], threading.Event()
-
-    def work():
-        try:
-            for index in range(60):
-                commit(store, row(index))
-                committed.append(f"t{index:03d}")
-                if index % 6 == 5:
-                    gather_all(store)
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            done.set()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    reads = 0
-    while not done.is_set():
-        known = set(committed)
-        found = Reader(store.folder).trials().select("trial_id").collect()["trial_id"].to_list()
-        assert len(found) == len(set(found))
-        assert known <= set(found)
-        reads += 1
-    thread.join()
-    assert not failures
-    assert reads > 3

@@ -141,9 +141,10 @@ def test_plain_polars_reads_the_same_rows_before_and_after_they_were_gathered(tm
     "read",
     [
         lambda reader: reader.trials().collect(),
+        lambda reader: reader.scores().collect().unique("trial_id"),
         lambda reader: reader.summarise(lambda rows: rows.select("trial_id", "scores")),
     ],
-    ids=["frame", "summary"],
+    ids=["frame", "details", "summary"],
 )
 def test_files_gathered_between_listing_and_reading_are_found_again(tmp_path, monkeypatch, read):
     store = commit(new_store(tmp_path), *(row(index) for index in range(4)))

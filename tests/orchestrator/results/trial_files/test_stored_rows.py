@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.results.trial_files.stored_rows import StoredRows
-from tests.orchestrator.results.store_frames import LONG, all_frames
+from tests.orchestrator.results.store_frames import LONG
 from tests.orchestrator.results.store_rows import class_hits, commit, new_store, row, score
 
 
@@ -95,19 +95,3 @@ def test_a_tested_default_is_no_winner_while_a_better_config_has_no_finals(tmp_p
     )
     reader = Reader(commit(new_store(tmp_path), *rows).folder)
     assert reader.trials().filter("is_winner").collect().is_empty()
-
-
-def test_files_gathered_between_two_parts_are_found_again(half_gathered, monkeypatch):
-    whole = all_frames(half_gathered)["scores"]
-    collect, calls = StoredRows.collect, []
-
-    def then_gather(self, *arguments):
-        found = collect(self, *arguments)
-        calls.append(None)
-        if len(calls) == 2:
-            gather_all(half_gathered)
-        return found
-
-    monkeypatch.setattr(StoredRows, "collect", then_gather)
-    assert_frame_equal(Reader(half_gathered.folder).scores().collect(), whole)
-    assert len(calls) > 3

@@ -2,10 +2,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put, read_bytes
-from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.extended_stores import plainly, rows_of
@@ -20,7 +18,6 @@ from tests.orchestrator.results.store_rows import (
     WIDER,
     check_store,
     commit,
-    gathered_file,
     new_store,
     row,
 )
@@ -63,25 +60,6 @@ def test_rows_are_gone_gathered_or_not_and_all_others_are_what_they_were(tmp_pat
     assert list(store.trials.rglob("*.parquet")) == []
 
 
-def test_files_of_other_trials_are_not_written_again(tmp_path):
-    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
-    before = {path: path.stat().st_mtime_ns for path in store.trials.rglob("*.parquet")}
-    withdraw_trials(store, {"t001": "s1"})
-    gone = store.trial("s1", "t001")
-    after = {path: path.stat().st_mtime_ns for path in store.trials.rglob("*.parquet")}
-    assert after == {path: time for path, time in before.items() if path != gone}
-
-
-def test_a_withdrawn_trial_can_be_committed_and_gathered_again(tmp_path):
-    store = extended_store(tmp_path)
-    gather_all(store)
-    withdraw_trials(store, {"t001": "s1"})
-    assert commit_trial(store, WIDER, row(1, WIDER, objective=0.9))
-    gather_all(store)
-    assert check_store(store) == TRIALS
-    assert plainly(store).filter(pl.col("trial_id") == "t001")["objective"].to_list() == [0.9]
-
-
 def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
     store = commit(new_store(tmp_path), row(0), row(1))
     for trial in ("t000", "t001"):
@@ -89,17 +67,6 @@ def test_a_checkpoint_that_a_kill_left_does_not_resume_the_trial(tmp_path):
     withdraw_trials(store, {"t000": "s0"})
     assert read_bytes(store.checkpoint("t000")) is None
     assert read_bytes(store.checkpoint("t001")) == b"state"
-
-
-def test_a_damaged_gathered_file_is_named_and_loses_nothing(tmp_path):
-    store = extended_store(tmp_path)
-    file = gathered_file(store, "s1")
-    content = file.read_bytes()
-    file.write_bytes(content[:-50])
-    with pytest.raises(CorruptFileError, match=file.name):
-        withdraw_trials(store, GONE)
-    file.write_bytes(content)
-    assert check_store(store) == TRIALS
 
 
 def test_others_are_read_exactly_once_between_any_two_file_operations(tmp_path, monkeypatch):
