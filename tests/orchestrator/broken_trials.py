@@ -18,9 +18,9 @@ from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search
 
-# One block, 2 losses: 8 trials each by TPE, 2 seeds of the default and the winner.
+# One block, 2 losses: 6 trials each by TPE, 2 seeds of the default and the winner.
 FRAIL = replace(
-    with_search(sampler="tpe", trials=8, lag=2, early_stopping=EarlyStopping(kind="none")),
+    with_search(sampler="tpe", trials=6, lag=2, early_stopping=EarlyStopping(kind="none")),
     name="frail",
     embedding_dims=(8,),
     final=FinalSettings(seeds=2),

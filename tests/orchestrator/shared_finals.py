@@ -18,7 +18,7 @@ from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.results.store_rows import check_store
 from tests.orchestrator.small_study import STUDY, rows, run_here
 
-EPOCHS, FOLDS, SEEDS = 4, 3, 2
+EPOCHS, FOLDS, SEEDS = 4, 2, 1
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=FOLDS)
 PROTOCOLS = (
     ProtocolSettings(kind="fixed", name="ours", val_fraction=0.25),

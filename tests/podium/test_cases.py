@@ -173,28 +173,30 @@ def test_a_small_file_that_stands_for_gigabytes_is_refused(capsys, tmp_path):
         assert f"a table must have at most {limit}" in called.err
 
 
+LONG = 2**18  # characters
+
 HOSTILE = {
     "span.tex": LATEX.format(r"\multicolumn{300000000}{c}{x}"),
-    "digits.tex": LATEX.format(rf"\multicolumn{{{'9' * MIB}}}{{c}}{{x}}"),
-    "spans.tex": LATEX.format(r"\multicolumn{999}{c}{x} & " * (MIB // 25)),
-    "wide.tex": LATEX.format("&" * MIB),
-    "begins.tex": r"\begin{tabular}" * (MIB // 15),
-    "rules.tex": LATEX.format(r"\cmidrule(" * (MIB // 10)),
-    "blanks.tex": rf"\begin{{tabular}}{' ' * MIB}\end{{tabular}}",
-    "ends.tex": LATEX.format(r"\\[" * (MIB // 40)),
+    "digits.tex": LATEX.format(rf"\multicolumn{{{'9' * LONG}}}{{c}}{{x}}"),
+    "spans.tex": LATEX.format(r"\multicolumn{999}{c}{x} & " * (LONG // 25)),
+    "wide.tex": LATEX.format("&" * LONG),
+    "begins.tex": r"\begin{tabular}" * (LONG // 15),
+    "rules.tex": LATEX.format(r"\cmidrule(" * (LONG // 10)),
+    "blanks.tex": rf"\begin{{tabular}}{' ' * LONG}\end{{tabular}}",
+    "ends.tex": LATEX.format(r"\\[" * (LONG // 40)),
     **{
-        f"{index}.{kind}": form.format(mark * (MIB // len(mark)))
+        f"{index}.{kind}": form.format(mark * (LONG // len(mark)))
         for kind, form in (("tex", LATEX), ("md", MARKDOWN))
         for index, mark in enumerate(("[", "{", "[](", r"\cite[", r"\textbf{", "<b>", "**", "$"))
     },
-    "rule.md": f"{' ' * MIB}|x\n",
-    "wide.md": f"{'|a' * (MIB // 32)}\n|--|--|\n{'|a' * 400}\n",
+    "rule.md": f"{' ' * LONG}|x\n",
+    "wide.md": f"{'|a' * (LONG // 32)}\n|--|--|\n{'|a' * 400}\n",
     "marks.md": f"{'|a' * 500}\n{'|--' * 500}\n" + f"{'|*' * 500}\n" * 500,
-    "marks.tex": LATEX.format((r"{1}&" * 99 + "\\\\\n") * (MIB // 400)),
-    "many.csv": "loss,CUB\n" + "".join(f"a{i},{i}\n" for i in range(MIB // 16)),
-    "wide.csv": f"{'a,' * (MIB // 2)}\n",
-    "digits.csv": f"loss,R@{'1' * MIB}\na,1\n",
-    "holes.csv": "dataset,loss,score\n" + "".join(f"d{i},a{i},1\n" for i in range(MIB // 24)),
+    "marks.tex": LATEX.format((r"{1}&" * 99 + "\\\\\n") * (LONG // 400)),
+    "many.csv": "loss,CUB\n" + "".join(f"a{i},{i}\n" for i in range(LONG // 16)),
+    "wide.csv": f"{'a,' * (LONG // 2)}\n",
+    "digits.csv": f"loss,R@{'1' * LONG}\na,1\n",
+    "holes.csv": "dataset,loss,score\n" + "".join(f"d{i},a{i},1\n" for i in range(LONG // 24)),
 }
 
 

@@ -14,7 +14,10 @@ STUDIES = Path(__file__).parents[2] / "studies"
 SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]")
 SMALLER = {
     "cross-validation-glyphs": ("final.protocol.folds=2",),
-    "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
+    "protocols-glyphs": (
+        *("search.repeats=1", "search.splits=same"),
+        *("search.trials=2", "losses=[contrastive]"),
+    ),
 }
 LIKE_THESE = {
     "gradml-grid-glyphs": ("search.repeats=2",),

@@ -23,7 +23,7 @@ from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 
-EPOCHS, SEEDS = 6, 2
+EPOCHS, SEEDS = 6, 1
 PROTOCOLS = (
     ProtocolSettings(kind="fixed", name="80-20", val_fraction=0.2),
     ProtocolSettings(kind="kfold", val_fraction=None, folds=2),

@@ -27,7 +27,7 @@ RUN = """\
 embedding_dims: [8]
 losses: [contrastive, proxy_anchor]
 protocol: {val_fraction: 0.34}
-search: {trials: 2, order: deterministic, early_stopping: none}
+search: {trials: 1, early_stopping: none}
 final: {seeds: 2}
 """
 VECTORS = """\

@@ -15,7 +15,6 @@ from tests.orchestrator.clocked import Clock, ClockedExecutor
 from tests.orchestrator.run.test_budgets import MANY, ONE_GPU, alike
 from tests.orchestrator.small_study import STUDY, rows, run_here
 
-UNLIMITED = BudgetSettings()
 SMALL, LARGE = BudgetSettings(gpu_hours=0.15), BudgetSettings(gpu_hours=0.3)
 
 
@@ -44,13 +43,12 @@ def test_more_hours_while_it_runs_train_as_many_trials_as_from_the_start(tmp_pat
         ("small", SMALL, None),
         ("large", LARGE, None),
         ("raised", SMALL, "budget: {gpu_hours: 0.3}"),
-        ("limited", UNLIMITED, "budget: {gpu_hours: 0.3}"),
         ("lowered", LARGE, "budget: {gpu_hours: 0.15}"),
     ):
         assert not run(tmp_path / name, budget, edit).interrupted
     number = {file.name: num_searched(file) for file in tmp_path.iterdir()}
     assert number["small"] == number["lowered"] < number["large"]
-    assert number["raised"] == number["limited"] == number["large"]
+    assert number["raised"] == number["large"]
     raised = paths_in(tmp_path / "raised")
     assert read_runs(raised)[-1].budget["gpu_hours"] == 0.3
     assert read_study(raised)["budget"]["gpu_hours"] == 0.3

@@ -23,8 +23,9 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_members_are_the_trials_that_they_are_alone(tmp_path):
-    run(study_in(tmp_path / "a"), tmp_path / "a")
-    run(study_in(tmp_path / "b", "search.population=1"), tmp_path / "b")
+    few = ("search.trials=4", "training.epochs=2")
+    run(study_in(tmp_path / "a", *few), tmp_path / "a")
+    run(study_in(tmp_path / "b", *few, "search.population=1"), tmp_path / "b")
     assert_like_alone(searched(tmp_path / "a"), searched(tmp_path / "b"))
     assert trials_in(tmp_path / "a")["trial_id"].to_list() == (
         trials_in(tmp_path / "b")["trial_id"].to_list()

@@ -43,7 +43,7 @@ CROSSED = replace(
     protocols=HONEST,
     search=SearchSettings(
         sampler="random",
-        trials=6,
+        trials=5,
         early_stopping=EarlyStopping(kind="asha", reduction_factor=2),
         order="deterministic",
         lag=2,
