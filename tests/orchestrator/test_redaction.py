@@ -20,11 +20,6 @@ SECRETS = {
 RAY_TOKEN = "0123456789abcdef" * 4
 
 
-@pytest.mark.parametrize("value", SECRETS.values())
-def test_values_of_secret_variables_are_masked(value):
-    assert redacted(f"before {value} after", SECRETS) == "before *** after"
-
-
 SECRET_VARIABLES = {
     "GITHUB_PAT": "abcd1",
     "DATABASE_PASS": "okapi",

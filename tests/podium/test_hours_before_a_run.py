@@ -49,15 +49,6 @@ def hours_line(capsys, file):
     return printed.partition("Hours: ")[2].partition(" Verdict:")[0]
 
 
-def test_before_any_run_hours_are_by_shipped_figures_and_marked_so(capsys, machine):
-    record = planned(capsys, machine / "first.yaml")
-    assert record["hours_sources"] == ["shipped"]
-    assert 0 < record["hours"] < 1
-    line = hours_line(capsys, machine / "first.yaml")
-    assert line.startswith("about 0.00")
-    assert "by podium's figures of other machines, of which yours may differ" in line
-
-
 def test_a_run_leaves_what_an_image_took(capsys, machine):
     assert call(capsys, "run", machine / "first.yaml", "--local", "--no-report").code == 0
     ((kind, seconds),) = known_tables()["machine"].items()

@@ -19,7 +19,7 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.trial_settings import TrialSettings
 from tests.orchestrator.small_study import run_here
-from tests.orchestrator.study_files import load, problems_of
+from tests.orchestrator.study_files import load
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
 
@@ -136,17 +136,6 @@ def test_a_resnet_gives_features_of_photographs(cache, tmp_path):
     trained(load(tmp_path, text, "final.seeds=1", "losses=[contrastive]"), tmp_path)
     files = list((cache / "features").glob("folder-resnet18-*.npy"))
     assert {np.load(file).shape for file in files} == {(24, 512)}
-
-
-def test_what_does_not_go_together_is_reported_before_anything_is_trained(vectors, tmp_path):
-    text = VECTORS.format(root=vectors) + RUN
-    (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "conv_small"))
-    assert "conv_small takes images, but features has vectors of 24 features" in problem
-    problems = problems_of(tmp_path, text.replace("epochs: 2", "mode: frozen_features"))
-    assert all("mode frozen_features is for images" in problem for problem in problems)
-    (problem,) = problems_of(tmp_path, LETTERS.replace("epochs: 2", "warm_up_epochs: 1") + RUN)
-    assert "warm_up_epochs" in problem
-    assert "the backbone is frozen" in problem
 
 
 def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_written(

@@ -81,6 +81,8 @@ def test_an_interrupted_population_is_trained_again_and_no_trial_twice(tmp_path,
     assert_like_alone(searched(tmp_path), expected)
     after = trials_in(tmp_path)
     assert after.filter(after["trial_id"].is_in(before["trial_id"].to_list())).equals(before)
+    assert set(searched(tmp_path)["executor"]) == {"population"}
+    assert set(after.filter(pl.col("stage") != "search")["executor"]) == {"single"}
     again = {it.trial_id: it.members for it in attempts_in(tmp_path) if it.number > 1}
     assert set(again).isdisjoint(before["trial_id"])
     assert_sound(tmp_path)

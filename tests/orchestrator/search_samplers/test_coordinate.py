@@ -85,12 +85,6 @@ def test_a_search_is_over_once_the_combination_was_tried():
     assert suggester.is_exhausted
 
 
-def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
-    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
-    complete_trials(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 0.5), 5)
-    assert suggester.is_exhausted
-
-
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
     suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)

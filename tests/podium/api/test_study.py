@@ -85,12 +85,6 @@ def test_what_no_study_file_can_hold_is_refused(keys, problem):
     assert problem in problems_of({**KEYS, **keys})
 
 
-def test_values_that_hold_themselves_are_refused():
-    endless = []
-    endless.append(endless)
-    assert "nested at most 50 deep" in problems_of({**KEYS, "losses": endless})
-
-
 @pytest.mark.parametrize(("args", "keys"), [((), {}), (("quickstart",), {"losses": ["triplet"]})])
 def test_a_source_and_keywords_do_not_go_together(args, keys):
     assert "overrides={...}" in problems_of(*args, **keys)

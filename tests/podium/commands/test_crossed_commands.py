@@ -52,20 +52,6 @@ def the_trial(folder, **place):
     return Reader(folder).trials().filter(**place).collect().row(0, named=True)["trial_id"]
 
 
-def test_the_weights_of_a_copy_are_those_it_was_trained_with(
-    capsys, crossed_folder, copy, tmp_path
-):
-    files = []
-    for number, trial_id in enumerate((copy["trial_id"], copy["same_as"])):
-        file = tmp_path / f"{number}.safetensors"
-        called = call(
-            capsys, "trial", "export", trial_id, "--output", file, "--study", crossed_folder
-        )
-        assert called.code == 0, called.err
-        files.append(file.read_bytes())
-    assert files[0] == files[1]
-
-
 def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, crossed_folder, copy, tmp_path):
     photographs(tmp_path, 3)
     printed = {"embed": set(), "evaluate": set()}

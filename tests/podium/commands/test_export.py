@@ -1,7 +1,6 @@
 """export of a whole study: journal, runs of TensorBoard and flat tables."""
 
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,10 +11,7 @@ from tensorboardX.record_writer import masked_crc32c
 
 from podium.analysis.scores.flat_tables import TABLES
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.study.study import StudyLoss
 from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
-from podium.trainables.settings.trial_settings import ProtocolSettings
-from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call
 from tests.podium.test_optuna_journal import all_trials, search_rows
 
@@ -103,18 +99,6 @@ def test_every_trial_is_a_run_with_its_scores(capsys, finished_study, tmp_path):
 def _tag(score):
     k = "" if score["k"] is None else f"_at_{score['k']}"
     return f"{score['role']}/{score['metric']}{k}"
-
-
-def test_folds_have_scalars_of_their_own(capsys, tmp_path):
-    study = replace(
-        STUDY, protocols=(ProtocolSettings(kind="kfold", folds=2),), losses=(StudyLoss("margin"),)
-    )
-    run_here(study, tmp_path)
-    call(capsys, "export", "tensorboard", tmp_path / "small", "--output", tmp_path / "runs")
-    row = search_rows(tmp_path / "small").filter(state="COMPLETE").row(0, named=True)
-    file = event_file(tmp_path / "runs", row["search"], row["stage"], row["trial_id"])
-    tags = {tag for tag, _ in scalars_of(events_of(file))}
-    assert {"val/recall_at_1/fold_0", "val/recall_at_1/fold_1"} <= tags
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

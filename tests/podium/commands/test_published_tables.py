@@ -75,21 +75,6 @@ def test_studies_of_the_thesis_expect_the_ranks_of_its_recalls(capsys, name):
     assert ours == pytest.approx(of_recalls, abs=0.0067)
 
 
-def test_rows_beside_the_own_loss_of_the_thesis_are_those_of_its_other_tables():
-    tables = pl.concat([pl.read_csv(table) for table in THESIS])
-    of_tables = tables.filter(backbone="BNInception", embedding_dim=512)
-    beside = pl.read_csv(STUDIES / "thesis_own_loss.csv").filter(pl.col("loss") != "OurLoss")
-    columns = ["loss", "k", "recall"]
-    assert sorted(beside.select(columns).rows()) == sorted(of_tables.select(columns).rows())
-
-
-def test_tables_5_and_6_of_gradml_print_the_same_where_they_meet():
-    tables = [pl.read_csv(STUDIES / f"gradml_table{number}.csv") for number in (5, 6)]
-    both = tables[0].join(tables[1], on=["hp.k", "hp.w", "metric", "k"], nulls_equal=True)
-    assert len(both) == 15  # k of 2, 2.5 and 3 at w = 0.5
-    assert both["value"].to_list() == both["value_right"].to_list()
-
-
 def test_the_study_of_table_3_of_gradml_expects_its_own_row():
     expected = load_study(STUDIES / "gradml-data-sets.yaml").expect
     table = pl.read_csv(GRADML).filter(loss="Ours")

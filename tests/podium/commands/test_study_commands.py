@@ -71,18 +71,6 @@ def plan_of_template():
 # plan
 
 
-def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
-    planned = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path)
-    assert planned.code == 0
-    assert max(map(len, planned.out.splitlines())) <= 80
-    printed = " ".join(planned.out.split())
-    assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
-    assert "tested at 0.05 over 8 data sets, where the smallest p is 0.0078." in printed
-    assert "not known before the first trial" not in printed
-    for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "optimism"):
-        assert word in printed
-
-
 def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(
     capsys, tmp_path, monkeypatch
 ):

@@ -99,11 +99,6 @@ def test_the_text_fits(short, options, width):
     assert lines[0].startswith("trial_id ")
 
 
-def test_what_has_no_room_is_named(short):
-    assert short("--stage", "search").endswith("\nNo room for epochs_run: --csv has them.\n")
-    assert "No room for" not in short("--stage", "search", width=120)
-
-
 def test_searches_show_what_they_tried_and_no_test_score(short):
     header, *_ = short("--stage", "search", "--loss", "contrastive").splitlines()
     assert "margin" in header

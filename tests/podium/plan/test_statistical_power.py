@@ -58,14 +58,6 @@ def test_ten_classes_of_cub_show_little(capsys, cub):
     )
 
 
-def test_configs_on_classes_of_their_own_share_no_error(capsys, cub):
-    for arguments in ((), ("--assume", "shared=0.9")):
-        (birds,) = power_of(capsys, cub, "--set", "protocol.kind=random_splits", *arguments)[
-            "datasets"
-        ]
-        assert birds["noise"] == pytest.approx(math.hypot(birds["standard_error"], 0.5))
-
-
 def test_classes_that_repetitions_validate_again_count_once(capsys, cub):
     folds = ("--set", "protocol={kind: kfold, folds: 5}")
     again = ("--set", "protocol={kind: repeated_kfold, folds: 5, repeats: 4}")
@@ -125,12 +117,6 @@ def test_as_many_classes_as_are_printed_would_do(cub):
     ratio = birds.val_classes / birds.classes_needed
     scaled = math.sqrt(birds.standard_error**2 * ratio * 0.3 + 0.5**2)
     assert 1.96 * math.sqrt(2) * scaled == pytest.approx(2.0, rel=0.01)
-
-
-def test_data_that_are_not_retrieved_by_class_have_no_such_table(capsys):
-    text = plan_output(capsys, STUDIES / "glyph-masks.yaml")
-    assert "differ significantly" not in text
-    assert "Finals:" not in text
 
 
 @pytest.mark.parametrize(
