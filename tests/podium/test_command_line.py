@@ -1,5 +1,3 @@
-import importlib
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -47,13 +45,6 @@ def test_help_lists_every_command(capsys):
         assert line in helped.out
 
 
-@pytest.mark.parametrize("loss", ["contrastive", "dense_triplet", "lifted_song", "margin_cosine"])
-def test_a_loss_with_siblings_says_how_it_differs_from_them(capsys, loss):
-    (record,) = json.loads(call(capsys, "losses", loss, "--json").out)
-    text = " ".join(call(capsys, "losses", loss).out.split())
-    assert f"among {record['family']} losses: {record['differs']}" in text
-
-
 def test_help_facts_and_plans_load_nothing_heavy(tmp_path):
     plan = ("plan", ROOT / "studies" / "quickstart.yaml", "--storage", tmp_path)
     facts = (("losses",), ("losses", "contrastive"))
@@ -88,17 +79,6 @@ def test_every_command_has_help(capsys, name):
 def test_no_command_is_left_out_of_the_table():
     files = (ROOT / "podium" / "commands").glob("[!_]*.py")
     assert {file.stem.partition("_")[0] for file in files} == set(COMMANDS)
-
-
-def test_only_the_command_that_is_called_is_imported(capsys, monkeypatch):
-    imported = []
-    real = importlib.import_module
-    monkeypatch.setattr(
-        cli.importlib, "import_module", lambda name: (imported.append(name), real(name))[1]
-    )
-    call(capsys, "losses")
-    commands = [name for name in imported if name.startswith("podium.")]
-    assert commands == ["podium.commands.losses"]
 
 
 def test_a_mistyped_command_shows_the_nearest(capsys):

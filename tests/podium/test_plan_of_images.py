@@ -36,12 +36,9 @@ def birds_file(tmp_path):
         # Per block: ten losses of 50 search trials and 2 finalists in 10 folds, and 10 untrained
         # networks; and features for each backbone.
         ("thesis-cub", 12, 12 * (10 * (50 + 20) + 10) + 3),
-        ("thesis-cars", 12, 12 * (10 * (50 + 20) + 10) + 3),
         ("thesis-sop", 4, 4 * (10 * (50 + 20) + 10) + 1),
         # Per block: ten losses, each the one trial of its search and one final, and one network.
         ("thesis-tables-cub", 12, 12 * (10 * (1 + 1) + 1) + 3),
-        ("thesis-tables-cars", 12, 12 * (10 * (1 + 1) + 1) + 3),
-        ("thesis-tables-sop", 4, 4 * (10 * (1 + 1) + 1) + 1),
     ],
 )
 def test_the_grid_of_the_thesis_is_planned_whole(capsys, tmp_path, name, num_blocks, num_trials):

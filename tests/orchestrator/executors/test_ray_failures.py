@@ -240,41 +240,14 @@ def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path
     assert "- 127.0.0.2: nothing is there" in message
 
 
-def test_what_the_parts_of_ray_report_goes_to_a_file_and_not_to_the_terminal(cluster, tmp_path):
-    """A part that the run does not need says at length that it died."""
-    with on_the(cluster, tmp_path, jobs={"a": "hold"}) as driven:
+def test_a_head_that_hangs_ends_the_run_cleanly(cluster, tmp_path):
+    """Last, because it ends the cluster; `test_attack_matrix` kills a head."""
+    with on_the(cluster, tmp_path, jobs={"a": "report 600"}, patience=2) as driven:
         driven.until("begun", "a")
-        assert strike(cluster.autoscaler, signal.SIGTERM)
-        deadline = time.monotonic() + 60
-        while "autoscaler failed" not in messages_in(cluster):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        driven.release()
-        driven.until("finished")
-        assert driven.end() == 0
-    assert driven.errors == [""]
-
-
-def messages_in(cluster) -> str:
-    folder = Path(cluster.environment["RAY_TMPDIR"])
-    return "".join(file.read_text() for file in folder.glob("*/messages.log"))
-
-
-def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):
-    """Last, because it ends the cluster."""
-    for signal_number in (signal.SIGSTOP, signal.SIGKILL):
-        with on_the(cluster, tmp_path, jobs={"a": "report 600"}, patience=2) as driven:
-            driven.until("begun", "a")
-            head = cluster.gcs_server
-            strike(head, signal_number)
-            refused = driven.until("refused", seconds=40)
-            assert driven.end() == 3
-            assert refused["is_gone"]
-            assert (
-                f"the head of the Ray cluster at {cluster.address} is gone" in refused["message"]
-            )
-            assert "run the same command" in refused["message"]
-            assert not re.search(
-                "Traceback|Check failed|SIGABRT|\\*\\*\\*", "".join(driven.errors)
-            )
-            strike(head, signal.SIGCONT)
+        strike(cluster.gcs_server, signal.SIGSTOP)
+        refused = driven.until("refused", seconds=40)
+        assert driven.end() == 3
+        assert refused["is_gone"]
+        assert f"the head of the Ray cluster at {cluster.address} is gone" in refused["message"]
+        assert "run the same command" in refused["message"]
+        assert not re.search("Traceback|Check failed|SIGABRT|\\*\\*\\*", "".join(driven.errors))

@@ -51,7 +51,7 @@ SIEGES = {
         strike("kill driver", "gathering"),
     ],
     "asynchronous": [strike("kill head", "commit")],
-    POPULATIONS: [strike("hang worker", "training"), strike("kill raylet", "commit")],
+    POPULATIONS: [strike("kill worker", "training"), strike("kill raylet", "commit")],
 }
 ATTACKS = {attack for attacks in SIEGES.values() for attack in attacks}
 

@@ -24,7 +24,7 @@ from podium.orchestrator.run.retry_failed import record_retries, recorded_failur
 from podium.orchestrator.scheduling.running_trial import RunningTrials
 from podium.orchestrator.scheduling.worker_slots import WorkerSlots
 from podium.orchestrator.study.resource_demand import Capacity
-from podium.orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
+from podium.orchestrator.study.study import BudgetSettings, FinalSettings
 from podium.orchestrator.verify.verify_store import verify_store
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import Collapsed
@@ -192,52 +192,6 @@ def test_the_winner_is_the_best_of_all_trials_once_those_that_failed_are_in(copi
         of_search = before.filter(pl.col("search") == search)
         changed += best not in set(of_search.filter("is_winner")["config_hash"])
     assert changed
-
-
-def only_default_of_search(settings):
-    """The published default of contrastive, in its search."""
-    return settings.loss == "contrastive" and (
-        settings.hyperparameters["margin"] == 0.5 and not settings.evaluate_test
-    )
-
-
-def halved(score):
-    if score.hits is None:
-        return score
-    hits = score.hits // 2
-    return replace(score, value=hits / score.queries, hits=hits)
-
-
-class LowUnlessDefault(Broken):
-    """The published default is the best config."""
-
-    def __call__(self, settings, **options):
-        for report in super().__call__(settings, **options):
-            is_best = settings.hyperparameters.get("margin") == 0.5
-            yield report if is_best else replace(report, scores=(*map(halved, report.scores),))
-
-
-def run_low(storage, study, fails=lambda settings: False, **options):
-    return run_here(study, storage, InProcessExecutor(LowUnlessDefault(fails)), **options)
-
-
-ONE_LOSS = replace(
-    FRAIL, losses=(StudyLoss("contrastive"),), search=replace(FRAIL.search, trials=4, tune=())
-)
-
-
-def test_a_default_that_wins_once_it_is_retried_is_the_winner_by_its_finals_of_before(tmp_path):
-    study = replace(ONE_LOSS, final=FinalSettings(seeds=1, train_on=("part", "all")))
-    run_low(tmp_path, study, only_default_of_search)
-    before = rows(tmp_path, FRAIL).filter(pl.col("stage") == "final")
-    assert not before.filter("is_default")["is_winner"].any()
-    assert before["is_winner"].any()
-    run_low(tmp_path, study, retried_causes=())
-    after = rows(tmp_path, FRAIL).filter(pl.col("stage") == "final")
-    assert after["trial_id"].to_list() == before["trial_id"].to_list()
-    assert (after["is_winner"] == after["is_default"]).all()
-    found = verify_store(tmp_path / PATHS)
-    assert [it for it in found.problems if "winner" in it] == []
 
 
 def is_of_second_search(job):

@@ -116,15 +116,6 @@ def test_a_copy_has_every_number_of_its_original(undisturbed):
         assert copy["test_scores"]
 
 
-def test_the_first_search_of_the_study_file_trains_what_several_ask_for(undisturbed):
-    storage, _ = undisturbed
-    finals = finals_of(storage)
-    order = {protocol.label: place for place, protocol in enumerate(PROTOCOLS)}
-    of = {row["trial_id"]: row for row in finals.to_dicts()}
-    for copy in finals.filter(pl.col("same_as").is_not_null()).to_dicts():
-        assert order[of[copy["same_as"]]["protocol"]] < order[copy["protocol"]]
-
-
 def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path):
     dice = random.Random(0)
     executor = ScriptedExecutor(

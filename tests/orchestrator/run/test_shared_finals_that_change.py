@@ -12,10 +12,7 @@ from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files import commit_trials as copying
 from podium.orchestrator.study.study import FinalSettings, StudyLoss
 from podium.search_spaces.parameters import Choice, Space
-from podium.trainables.dataset_interface.class_splits import make_split
-from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import Diverged
-from podium.trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import (
     CROSSED,
@@ -150,22 +147,3 @@ def test_an_original_without_a_row_is_reported(tmp_path):
     paths = StudyPaths(tmp_path / SMALL.name)
     with pytest.raises(CorruptFileError, match="has no row of trial nobody, to be copied"):
         copying.copy_trials(paths, read_store(paths).schema, "s", [{"same_as": "nobody"}])
-
-
-def test_searches_with_the_same_splits_have_rows_of_their_own(tmp_path):
-    """A list of classes that is the fixed split by chance: equal numbers, two searches."""
-    greek = load_dataset(DatasetSettings(name="glyphs", options={"script": "greek"}), None)
-    held_out = make_split(greek.train_class_names, PROTOCOLS[0], 0).val
-    listed = ProtocolSettings(kind="published", val_fraction=None, val_classes=held_out)
-    study = replace(SMALL, protocols=(PROTOCOLS[0], listed), final=FinalSettings(seeds=1))
-    trial = Counting()
-    run_planted(study, tmp_path, trial)
-    trials = rows(tmp_path, study)
-    assert trials["split_hash"].filter(trials["stage"] == "search").n_unique() == 1
-    searched = trials.filter(pl.col("stage") == "search").group_by("protocol").len()
-    assert dict(searched.iter_rows()) == {"ours": 4, "published": 4}
-    assert trials["trial_id"].n_unique() == len(trials)
-    # The made-up validation tells the kinds apart; the default is a final of both all the same.
-    defaults = trials.filter("is_default", pl.col("stage") == "final")
-    assert sorted(defaults["protocol"]) == ["ours", "published"]
-    assert defaults["same_as"].null_count() == 1

@@ -124,17 +124,6 @@ def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_servi
     assert "the account of this run cannot be written" in said[0]
 
 
-def test_what_a_run_took_is_reported_as_it_was_written_however_late_one_asks(tmp_path):
-    seconds = [100.0]
-    paths = new_store(tmp_path)
-    account = RunAccount(STUDY, paths, Reader(paths.folder), print, lambda: seconds[0])
-    with account:
-        seconds[0] += 7
-    seconds[0] += 60
-    assert account.wall_seconds() == 7
-    assert [run.seconds for run in read_runs(paths)] == [7]
-
-
 def test_the_account_says_what_runs_now_until_the_run_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(run_accounting, "_WRITE_SECONDS", 0.01)
     found = []

@@ -39,16 +39,3 @@ def test_a_sampler_comes_closer_to_a_planted_optimum_than_chance(
 ):
     chance = mean_error("random", num_trials=num_trials, num_seeds=100)
     assert mean_error(name, num_trials=num_trials, num_seeds=num_seeds) < share * chance
-
-
-def test_a_grid_finds_the_best_of_its_points_which_chance_often_misses():
-    space = Space({name: Real(0.0, 1.0, step=0.25) for name in CENTRE})
-    found = {"grid": 0, "random": 0}
-    for seed in range(40):
-        draw = random.Random(seed)
-        surface = bowl({name: draw.randrange(5) / 4 for name in CENTRE})
-        for name in found:
-            suggester = MAKERS[name](space, CENTRE, {}, seed, 25)
-            found[name] += best_of(in_turn(suggester, 25, surface, CENTRE), surface) == 0
-    assert found["grid"] == 40
-    assert found["random"] < 35

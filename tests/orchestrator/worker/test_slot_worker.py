@@ -124,28 +124,6 @@ def test_a_member_that_diverges_fails_alone(worker, jobs):
     assert "(fold 0, epoch" in ends["c"].message
 
 
-def test_where_memory_runs_out_halves_start_again_and_nothing_is_said_twice(
-    worker, jobs, monkeypatch
-):
-    step = run_population.Population.step
-    sizes = []
-
-    def of_small_memory(population):
-        found = step(population)
-        sizes.append(len(found))
-        if len(found) > 1 and len(sizes) % 2 == 0:
-            raise torch.OutOfMemoryError("out of memory. Tried to allocate 2 GiB")
-        return found
-
-    monkeypatch.setattr(run_population.Population, "step", of_small_memory)
-    worker.start(jobs)
-    for messages in said_by(worker).values():
-        assert epochs_of(messages) == [(0, 1), (0, 2)]
-        assert messages[-1].state == "COMPLETE"
-    assert sizes[0] == 4
-    assert min(sizes) < 4
-
-
 def test_a_member_alone_that_finds_no_memory_fails(worker, jobs, monkeypatch):
     def full(population):
         raise torch.OutOfMemoryError("out of memory. Tried to allocate 2 GiB")
@@ -211,6 +189,10 @@ def test_who_waits_for_the_other_half_is_heard_of_after_every_epoch(worker, jobs
         before = set(worker.trials)
         said.append(worker.step())
         assert set(said[-1]) == before
+    for trial_id in BETAS:
+        messages = [it for now in said for it in now.get(trial_id, ())]
+        assert epochs_of(messages) == [(0, 1), (0, 2)]
+        assert messages[-1].state == "COMPLETE"
     assert [sorted(name for name, it in now.items() if it) for now in said] == [
         [],
         *[["a", "b"]] * 2,

@@ -78,9 +78,6 @@ def test_what_the_class_says_is_searched(small, capsys):
     ("body", "message"),
     [
         ("raise ValueError('odd')", r"mine\.py, line 13: ValueError: odd"),
-        ("return embeddings.sum() / 0 * 0", "its value is nan; it must be a finite number"),
-        ("embeddings = embeddings.detach()", "which has no gradient"),
-        ("return embeddings", r"must give one number for a batch, a tensor; got shape \(32, 32\)"),
         ("return 1 +", r"mine\.py, line 13: invalid syntax"),
     ],
 )

@@ -75,14 +75,7 @@ def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tm
     ("given", "message"),
     [
         ((TABLE, "--by", "loss,,x"), "by must be column names"),
-        ((TABLE, "--average", "loss,,x"), "average must be column names"),
         ((TABLE, "--storage", "STORE"), "--storage goes with a study"),
-        (
-            (TABLE, "--where", "k=1", "--test", "tukey"),
-            "test must be one of wilcoxon_holm, friedman, nemenyi; got 'tukey'",
-        ),
-        (("STORE", "--by", "dataset"), "--by goes with a table"),
-        (("STORE", "--competitor", "x"), "--competitor goes with a table"),
         (("STORE", "--average", "seed"), "--average goes with a table"),
         (("STORE/absent",), "which does not exist"),
         (
@@ -138,18 +131,6 @@ def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tm
     assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
 
 
-def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(
-    podium_tournament, stored_study
-):
-    printed = " ".join(podium_tournament(stored_study).split())
-    assert "Not equal: searched hyperparameters: 2 for contrastive; 3 for proxy_anchor" in printed
-    record = json.loads(podium_tournament(stored_study, "--json"))
-    assert [item["name"] for item in record["fairness"]["disparities"]] == [
-        "searched_hyperparameters",
-        "own_parameters",
-    ]
-
-
 def test_a_study_is_ranked_by_any_stored_score(podium_tournament, stored_study):
     by_recall = json.loads(podium_tournament(stored_study, "--json"))
     by_nmi = json.loads(podium_tournament(stored_study, "--score", "nmi", "--json"))
@@ -174,8 +155,6 @@ DECLARED = "studies have declared their rules, so {} would be ignored"
     ("given", "message"),
     [
         (("--question", "these_blocks"), DECLARED.format("question")),
-        (("--test", "nemenyi"), DECLARED.format("test")),
-        (("--alpha", "0.1"), DECLARED.format("alpha")),
         (
             ("--score", "ari"),
             "score of this study must be one of recall@1, recall@2, recall@4, recall@8,"

@@ -105,9 +105,7 @@ def test_searches_show_what_they_tried_and_no_test_score(short):
     assert "test" not in header.split()
 
 
-@pytest.mark.parametrize(
-    "column", ["test", "test_recall_at_1", "objective", "margin", "hp.margin"]
-)
+@pytest.mark.parametrize("column", ["test", "objective", "margin"])
 def test_numbers_are_sorted_from_the_largest_and_what_is_missing_comes_last(trials, column):
     name = {"test": "test_recall_at_1", "margin": "hp.margin"}.get(column, column)
     values = [row[name] for row in json.loads(trials("--sort", column, "--json"))]
@@ -147,7 +145,6 @@ def test_what_cannot_be_sorted_is_refused(trials, options, rule):
     ("options", "number"),
     [
         (("--fold", "3"), 3),
-        (("--stage", "final"), 3 * FOLDS),
         (("--stage", "search", "--loss", "proxy_anchor"), 3),
         (("--stage", "final", "--loss", "contrastive", "--fold", "1"), 1),
         (("--stage", "search", "--fold", "3"), 0),

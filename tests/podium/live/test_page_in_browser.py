@@ -86,10 +86,3 @@ def test_failures_show_their_cause_and_the_end_of_their_log(tmp_path, visited):
         box.get_by_text("the last words").wait_for()
         assert box.locator("img").count() == 0
         assert visit.complaints == []
-
-
-def test_a_page_says_when_its_server_is_gone(folder, visited):
-    with served(folder) as server:
-        visit = visited(server, LAPTOP)
-        visit.page.locator("#state", has_text="stopped").wait_for()
-    visit.page.locator("#state", has_text="No connection").wait_for()

@@ -123,9 +123,7 @@ def test_as_many_classes_as_are_printed_would_do(cub):
     ("arguments", "error"),
     [
         (("--assume", "sprad=1"), "--assume takes one of recall, spread, class_correlation"),
-        (("--assume", "recall"), "--assume recall must be a number above 0 and below 100"),
         (("--assume", "recall=100"), "must be a number above 0 and below 100; got '100'"),
-        (("--assume", "spread=0"), "spread must be a number above 0; got '0'"),
         (("--assume", "spread=nan"), "spread must be a number above 0; got 'nan'"),
         (("--assume", "shared=1.5"), "shared must be a number from 0 to 1; got '1.5'"),
         (("--assume", "seed_std=inf"), "seed_std must be a number from 0; got 'inf'"),

@@ -106,13 +106,6 @@ def test_a_line_says_the_part_that_is_done_and_when_all_will_be():
     assert live_progress.finish_time(16 * 3600, at_noon) == "2026-11-24 04:00 (in 16.0 h)"
 
 
-def test_where_only_time_passed_there_is_no_line(monkeypatch):
-    calm = replace(PROGRESS, failures=())
-    states = [replace(calm, seconds_left=float(n)) for n in range(50)]
-    assert len(_lines_of(states, monkeypatch)) == 1
-    assert len(_lines_of([*states, replace(calm, trials_done=2)], monkeypatch)) == 2
-
-
 def test_what_was_lost_and_repeated_is_reported():
     assert "lost and repeated" not in live_progress.progress_line(PROGRESS)
     lossy = replace(PROGRESS, retries="3 (lost_node 2, stuck 1)")
