@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -114,16 +114,8 @@ class RayCluster:
     @property
     def gcs_server(self) -> int:
         """The process that makes the head the head."""
-        return self._part(lambda part: part.name() == "gcs_server")
-
-    @property
-    def autoscaler(self) -> int:
-        """The process beside the head that would start nodes: nothing here needs it."""
-        return self._part(lambda part: any("/monitor.py" in word for word in part.cmdline()))
-
-    def _part(self, is_it: Callable[[psutil.Process], bool]) -> int:
         living = (it for it in psutil.Process(self._host.pid).children() if _lives(it.pid))
-        (pid,) = (part.pid for part in living if is_it(part))
+        (pid,) = (part.pid for part in living if part.name() == "gcs_server")
         return pid
 
     def raylet(self, node: int = _HEAD) -> int:
