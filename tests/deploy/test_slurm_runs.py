@@ -141,7 +141,7 @@ def test_a_study_on_two_nodes_warned_of_the_time_limit_goes_on_in_the_next_start
 
 
 def test_a_study_on_one_node_warned_of_the_time_limit_goes_on_in_the_next_start(tmp_path):
-    (tmp_path / "tiny.yaml").write_text(STUDY.replace("trials: 12", "trials: 6"))
+    (tmp_path / "tiny.yaml").write_text(STUDY.replace("trials: 12", "trials: 3"))
     arguments = ("tiny.yaml", "--storage", "results", "--no-report", "--local")
     command = ["bash", SCRIPTS / "one-node.sbatch", *arguments]
     where = {"cwd": tmp_path, "env": environment(tmp_path)}
@@ -156,4 +156,4 @@ def test_a_study_on_one_node_warned_of_the_time_limit_goes_on_in_the_next_start(
     done = set(trials(tmp_path)["trial_id"])
     assert subprocess.run(command, **where, check=False).returncode == 0
     assert done < set(trials(tmp_path)["trial_id"])
-    assert (trials(tmp_path)["stage"] == "search").sum() == 6
+    assert (trials(tmp_path)["stage"] == "search").sum() == 3

@@ -124,6 +124,5 @@ def test_an_installed_wheel_plans_the_studies_that_it_ships_in_an_empty_folder(w
         assert done.returncode == 0, done.stderr
         return " ".join(done.stdout.split())
 
-    assert planned("quickstart").startswith("Study quickstart: 8 blocks x 3 losses")
     assert "480 published values" in planned("thesis-tables-cub")  # of a table beside the study
     assert list(empty.iterdir()) == []

@@ -9,12 +9,7 @@ import pytest
 
 from tests.docs.code_blocks import DOCS, ROOT
 
-LOOKED_AT = [
-    ("index", 390),
-    ("explanation/statistics/leaderboard", 1280),
-    ("reference/commands", 390),
-    ("reference/losses/index", 1280),
-]
+LOOKED_AT = [("reference/commands", 390), ("explanation/statistics/leaderboard", 1280)]
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +72,13 @@ def test_a_page_opened_as_a_file_is_quiet_and_fits(site, chromium, name, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("sought", "found"),
-    [
-        ("proxy_anchor", "reference/losses/proxy.html"),
-        ("retry-failed", "reference/commands.html"),
-    ],
-)
-def test_search_finds(site, chromium, sought, found):
+def test_search_finds(site, chromium):
     page = chromium.new_page(viewport={"width": 1280, "height": 800})
     page.goto((site / "index.html").as_uri())
     box = page.get_by_role("textbox", name="Search").first
     box.focus()  # which loads the index
     page.get_by_text("Type to start searching").wait_for(state="attached", timeout=120_000)
-    box.press_sequentially(sought)  # the search hears keys, not a value that is set
-    page.wait_for_selector(f".md-search-result__item a[href*='{found}']", state="attached")
+    box.press_sequentially("retry-failed")  # the search hears keys, not a value that is set
+    found = ".md-search-result__item a[href*='reference/commands.html']"
+    page.wait_for_selector(found, state="attached")
     page.close()

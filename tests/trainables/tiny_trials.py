@@ -20,8 +20,6 @@ ON_THE_CPU = ImageInput(
     training=TrainingSettings(), image_size=None, device=torch.device("cpu"), num_threads=1
 )
 
-LOSSES = ("contrastive", "multi_similarity", "proxy_anchor")
-
 
 def tiny_trial(cache_folder, *, epochs=2, **changes):
     """14 training, 6 validation and 20 test classes of 8 images each."""

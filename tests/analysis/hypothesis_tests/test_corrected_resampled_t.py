@@ -90,11 +90,6 @@ def test_a_region_has_a_width(rope):
         rope_mass(test, rope)
 
 
-def test_the_level_is_kept_at_the_correlation_that_is_assumed():
-    found = level_at(0.1, num_folds=10, held_out_ratio=1 / 9, alpha=0.05)
-    assert found == pytest.approx(0.05)
-
-
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.5])
 def test_the_level_at_another_correlation_is_that_of_simulated_folds(correlation):
     folds, tables, rng = 10, 20_000, np.random.default_rng(3)

@@ -169,12 +169,6 @@ def test_nothing_is_loaded_from_elsewhere(thesis_page):
     assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//""", thesis_page)
 
 
-def test_ids_are_unique(thesis_page):
-    ids = re.findall(r'\bid="([^"]+)"', thesis_page)
-
-    assert len(ids) == len(set(ids))
-
-
 def test_every_label_refers_to_something_on_the_page(thesis_page):
     ids = set(re.findall(r'\bid="([^"]+)"', thesis_page))
     labels = re.findall(r'aria-labelledby="([^"]+)"', thesis_page)

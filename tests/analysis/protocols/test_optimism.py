@@ -1,7 +1,5 @@
 """Optimism against slow recomputations from the rows, and against planted truth."""
 
-import math
-
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from podium.analysis.protocols.optimism import class_optimism, fresh_run_optimism
 from podium.analysis.scores.protocol_run_checks import checked_class_hits
 from podium.errors import PodiumError
-from tests.analysis.protocol_studies import final, run, runs_table, shared_configs
+from tests.analysis.protocol_studies import final, run, runs_table
 from tests.analysis.protocols.class_hit_tables import (
     both_ways,
     class_hits_of,
@@ -69,18 +67,6 @@ def test_folds_of_unlike_sizes_go_together():
     assert row["optimism"] == pytest.approx(row["epoch"] + row["config"])
 
 
-def test_nothing_is_chosen_from_one_config_at_one_epoch():
-    row = optimism_of_frames(class_hits_of([[[1, 5, 2, 4]]], [5, 6, 7, 8]))
-    assert row["optimism"] == pytest.approx(0, abs=0.05)  # halves of unlike size weigh unlike
-    equal = optimism_of_frames(class_hits_of([[[1, 5, 2, 4]]], [6] * 4))
-    assert [equal[name] for name in ("optimism", "epoch", "config")] == pytest.approx([0, 0, 0])
-
-
-def test_easier_classes_are_no_optimism():
-    hits = np.tile([0, 10, 3, 10, 0, 7], (5, 4, 1))
-    assert optimism_of_frames(class_hits_of(hits, [10] * 6))["optimism"] == pytest.approx(0)
-
-
 def test_searches_are_not_mixed():
     hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
     frames = [class_hits_of(hits[q], [9] * 6, repeat=q) for q in range(2)]
@@ -124,52 +110,6 @@ def test_equal_seeds_give_equal_halves():
     assert optimism_of_frames(frame, seed=1) != optimism_of_frames(frame, seed=2)
 
 
-def draw_hits(generator, base_CE, num_classes):
-    """Networks of given quality meet new classes: some easier for all, some for one config."""
-    shape = (*base_CE.shape, num_classes)
-    chance = base_CE[..., None] + generator.normal(0, 0.1, num_classes)
-    chance = chance + generator.normal(0, 0.08, (len(base_CE), 1, num_classes))
-    chance = np.clip(chance + generator.normal(0, 0.03, shape), 0, 1)
-    queries = generator.integers(10, 40, num_classes)
-    return generator.binomial(queries, chance), queries
-
-
-def planted_optimism(base_CE, num_classes, draws=1_500):
-    """What choosing by so many classes adds, seen on as many others."""
-    generator = np.random.default_rng(77)
-    half, rows = num_classes // 2, np.arange(len(base_CE))
-    totals, epochs = [], []
-    for _ in range(draws):
-        hits, queries = draw_hits(generator, base_CE, num_classes)
-        sides = [slice(None, half), slice(half, None)]
-        recalls = [hits[..., side].sum(axis=2) / queries[side].sum() for side in sides]
-        for ours, theirs in (recalls, recalls[::-1]):
-            best = ours.argmax(axis=1)
-            gap = ours[rows, best] - theirs[rows, best]
-            totals.append(gap[ours[rows, best].argmax()])
-            epochs.append(gap.mean())
-    return np.mean(totals), np.mean(epochs)
-
-
-def test_the_planted_optimism_of_epochs_and_of_configs_is_found():
-    quality = np.random.default_rng(1).normal(0.6, 0.03, (8, 1))
-    base_CE = quality + 0.05 * np.minimum(np.arange(6) / 4, 1)
-    total, epoch = planted_optimism(base_CE, 16)
-    planted = {"optimism": total, "epoch": epoch, "config": total - epoch}
-    found = pl.DataFrame(
-        [
-            optimism_of_frames(
-                class_hits_of(*draw_hits(np.random.default_rng(repeat), base_CE, 16)),
-                most_halves=16,
-            )
-            for repeat in range(30)
-        ]
-    )
-    for name, truth in planted.items():
-        # False alarm at 4 standard errors: 1 in 16,000; the truth has a third of that error.
-        assert abs(found[name].mean() - truth) < 4.5 * found[name].std() / math.sqrt(30)
-
-
 def test_fresh_runs_are_compared_with_the_pick():
     rows = [
         run("c0", val=5),
@@ -196,18 +136,3 @@ def test_a_pick_that_was_not_run_again_has_no_optimism():
     rows = [run("c0", val=5), final("c0", 3, 0.5)]
     row = fresh_run_optimism(runs_table(rows)).row(0, named=True)
     assert (row["optimism"], row["num_fresh"]) == (None, 0)
-
-
-def test_the_planted_optimism_of_the_pick_is_found():
-    found, truths = [], []
-    for repeat in range(30):
-        generator = np.random.default_rng(repeat)
-        true_C = generator.normal(0, 0.5, 12)
-        val_QC = true_C + generator.normal(0, 1, (5, 12))
-        frame = shared_configs(val_QC, val_QC)
-        row = fresh_run_optimism(frame, across_repeats=True).row(0, named=True)
-        pick = val_QC[0].argmax()
-        truths.append(val_QC[0, pick] - true_C[pick])
-        found.append(row["optimism"])
-    assert np.mean(truths) > 1  # the curse is large here
-    assert abs(np.mean(found) - np.mean(truths)) < 4 * 0.5 / math.sqrt(30)

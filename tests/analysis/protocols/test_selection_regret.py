@@ -3,7 +3,6 @@
 from itertools import combinations, groupby
 
 import numpy as np
-import polars as pl
 import pytest
 
 from podium.analysis.protocols.selection_candidates import config_candidates, loss_candidates
@@ -87,16 +86,6 @@ def test_losses_compete_by_what_their_searches_picked():
     assert cross_fitted_regret(candidates) == pytest.approx(expected)
 
 
-def test_where_all_configs_are_equal_nothing_is_to_be_regretted():
-    crossed = []
-    for seed in range(40):
-        generator = np.random.default_rng(seed)
-        frame = searched_and_tested(generator.normal(size=20), generator.normal(size=(20, 4)))
-        crossed += regrets_of(frame)
-    # False alarm at 4 standard errors: 1 in 16,000.
-    assert abs(np.mean(crossed)) < 4 * np.std(crossed) / np.sqrt(40)
-
-
 def test_one_test_run_has_no_regret():
     frame = searched_and_tested([1, 2], [[5.0], [3.0]])
     assert regrets_of(frame) == [None]
@@ -138,11 +127,6 @@ def test_folds_of_a_run_are_averaged():
     assert candidates.test_CE.tolist() == [[3], [2]]
 
 
-def test_equal_seeds_give_equal_intervals():
-    frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
-    assert mean_regrets(frame) == mean_regrets(frame)
-
-
 def best_of_noisy(true_C, error, num_draws):
     """Mean true score of what is best when each is seen with an error."""
     generator = np.random.default_rng(77)
@@ -175,54 +159,6 @@ def test_the_interval_holds_the_planted_regret_of_one_choice():
             yield searched_and_tested(val_C, test_CS), truth
 
     assert_covered(studies())
-
-
-@pytest.mark.soak
-def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
-    num_losses, num_configs, num, run_noise, noise = 5, 4, 7, 0.4, 0.6
-    shape = (num_losses, num_configs)
-    true_LC = np.random.default_rng(3).normal(0, 0.6, shape)
-
-    def draw(generator, times):
-        run_QLC = true_LC + generator.normal(0, run_noise, (times, *shape))
-        return tuple(run_QLC + generator.normal(0, noise, (times, *shape)) for _ in range(2))
-
-    generator = np.random.default_rng(77)
-    val_QLC, _ = draw(generator, 20_000)
-    picks_QL = val_QLC.argmax(axis=2)
-    picked_QL = true_LC[np.arange(num_losses), picks_QL]
-    rows_Q = np.arange(len(picks_QL))
-    seen_QL = picked_QL + generator.normal(
-        0, np.hypot(run_noise, noise) / np.sqrt(3), picked_QL.shape
-    )
-    oracle_Q = picked_QL[rows_Q, seen_QL.argmax(axis=1)]
-    truth = (oracle_Q - picked_QL[rows_Q, val_QLC.max(axis=2).argmax(axis=1)]).mean()
-
-    def studies():
-        for repeat in range(50):
-            val_QLC, test_QLC = draw(np.random.default_rng(repeat), num)
-            losses = [
-                shared_configs(val_QLC[:, loss], test_QLC[:, loss]).with_columns(
-                    loss=pl.lit(str(loss))
-                )
-                for loss in range(num_losses)
-            ]
-            yield pl.concat(losses), truth
-
-    assert_covered(studies(), lambda runs: loss_candidates(config_candidates(runs)))
-
-
-def test_validation_that_knows_nothing_regrets_the_whole_gap():
-    true_C = np.array([1.0, 0, 0, 0])
-    frame = pl.concat(
-        [
-            searched_and_tested(val, np.tile(true_C[:, None], 4)).with_columns(
-                block=pl.lit(str(block))
-            )
-            for block, val in enumerate(np.eye(4))
-        ]
-    )
-    assert [row["regret"] for row in mean_regrets(frame)] == [0, 1, 1, 1]
 
 
 def test_only_test_runs_that_the_pick_has_are_compared():

@@ -12,16 +12,6 @@ def value_of(x, labels, **hyperparameters):
     return PolarSine(**hyperparameters)(Batch.of(x, torch.as_tensor(labels))).value.item()
 
 
-def test_samples_of_one_rank_form_a_tuple_with_the_determinant_of_its_gram_matrix():
-    x, labels = embeddings(12, dtype=torch.float64), balanced_labels(4, 3)
-    z = torch.nn.functional.normalize(x).view(4, 3, DIM)
-    grams = torch.stack([z[:, rank] @ z[:, rank].T for rank in range(3)])
-    polar_sines = torch.exp(torch.linalg.slogdet(grams).logabsdet / 4.0)
-    pull = value_of(x, labels, negative_weight=1e-3)
-    push = (value_of(x, labels, negative_weight=1.001) - pull) / (1.001 - 1e-3)
-    assert math.isclose(push, (1.0 - polar_sines).square().mean(), rel_tol=1e-4)
-
-
 def test_where_the_classes_stand_does_not_matter_but_the_order_within_a_class_does():
     x, labels = BATCHES["balanced"][0].double(), balanced_labels()
     by_rank = torch.arange(24).view(6, 4).T.flatten()

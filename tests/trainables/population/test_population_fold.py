@@ -99,11 +99,6 @@ def test_members_clip_by_bounds_of_their_own(clipped, cache):
     assert_equal_to_trials_alone(trials(cache, "proxy_anchor", *configs, clipped=clipped))
 
 
-def test_heads_may_normalise_features_and_embeddings(cache):
-    configs = [{"margin": margin} for margin in (0.3, 0.5)]
-    assert_equal_to_trials_alone(trials(cache, "contrastive", *configs, layer_norm=True, l2=True))
-
-
 def test_members_of_a_random_miner_draw_the_same_tuples_as_alone(cache):
     configs = [{"miner": "distance_weighted", "margin": margin} for margin in (0.1, 0.3)]
     assert_equal_to_trials_alone(trials(cache, "triplet", *configs))

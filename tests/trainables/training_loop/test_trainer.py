@@ -21,6 +21,7 @@ from podium.trainables.training_loop.trainer import Trainer
 from podium.trainables.trial.fold_run import FoldRun
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
+from tests.soak import soak
 from tests.trainables.tiny_trials import (
     ON_THE_CPU,
     assert_continues_after_any_report,
@@ -28,26 +29,26 @@ from tests.trainables.tiny_trials import (
     untimed,
 )
 
-# One of each kind: a memory, a sequence, random triplets, several views, a foreign loss.
+# One of each kind: a memory, random triplets, a sequence, several views, a foreign loss.
 WITH_STATE = {
     "memory:contrastive": {"memory_size": 40, "memory_start_epoch": 1},
-    "proxy_anchor>contrastive": {},
     "margin": {},
+    "proxy_anchor>contrastive": {},
     "statistical": {},
     "contrastive+pytorch_metric_learning.losses:ProxyNCALoss": {},
 }
 
 
-@pytest.mark.parametrize("loss", WITH_STATE)
+@pytest.mark.parametrize("loss", [*list(WITH_STATE)[:2], *soak(*list(WITH_STATE)[2:])])
 def test_a_trial_continues_as_if_undisturbed_whatever_its_loss_remembers(cache_folder, loss):
-    settings = tiny_trial(cache_folder, epochs=3, loss=loss, hyperparameters=WITH_STATE[loss])
+    settings = tiny_trial(cache_folder, loss=loss, hyperparameters=WITH_STATE[loss])
     reports = assert_continues_after_any_report(settings)
     assert all(report.scores for report in reports)
 
 
 def trained_weights(cache_folder, **changes):
     training = replace(
-        TrainingSettings(epochs=2, batch_size=32, weight_decay=0.1, proxy_learning_rate=0.1),
+        TrainingSettings(epochs=2, batch_size=48, weight_decay=0.1, proxy_learning_rate=0.1),
         **changes,
     )
     settings = tiny_trial(cache_folder, training=training, loss="proxy_anchor")
@@ -131,7 +132,7 @@ RESUMED = [
 ]
 
 
-@pytest.mark.parametrize("changes", RESUMED, ids=str)
+@pytest.mark.parametrize("changes", [*RESUMED[:2], *soak(*RESUMED[2:])], ids=str)
 def test_a_trial_continues_in_the_middle_of_its_schedule_as_if_undisturbed(cache_folder, changes):
     training = TrainingSettings(epochs=3, batch_size=32, **changes)
     settings = tiny_trial(

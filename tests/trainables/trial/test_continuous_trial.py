@@ -65,7 +65,7 @@ def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder):
 
 def test_shapes_it_does_not_train_on_are_retrieved_better_than_untrained(cache_folder):
     settings = replace(
-        masks_trial(cache_folder, loss="dense_triplet", epochs=12, seed=4, evaluate_test=False),
+        masks_trial(cache_folder, loss="dense_triplet", epochs=6, seed=4, evaluate_test=False),
         dataset=DatasetSettings(name="glyph_masks"),
         embedding_dim=32,
     )

@@ -15,6 +15,7 @@ from podium.trainables.settings.trial_settings import BackboneSettings, DatasetS
 from podium.trainables.trial.fold_artifacts import FoldArtifacts
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial_reports import TestReport
+from tests.soak import soak
 from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
 
 
@@ -155,7 +156,7 @@ def test_a_trial_killed_between_keeping_and_saving_keeps_equal_bytes(cache_folde
         assert again.embeddings.to_bytes() == undisturbed.embeddings.to_bytes()
 
 
-@pytest.mark.parametrize("name", ["googlenet", "bn_inception", "resnet18"])
+@pytest.mark.parametrize("name", ["bn_inception", *soak("googlenet", "resnet18")])
 def test_networks_of_photographs_work_on_from_their_file(tmp_path, cache_folder, name):
     settings = tiny_trial(
         cache_folder,

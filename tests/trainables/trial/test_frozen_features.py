@@ -83,8 +83,13 @@ def test_the_head_starts_as_it_does_behind_the_backbone(tmp_path, head_init):
 
 @pytest.mark.filterwarnings("ignore:the backbone never trains")
 @pytest.mark.filterwarnings("ignore:training.batch_norm 'frozen' freezes statistics")
-@pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor"])
-@pytest.mark.parametrize("head", [{}, {"layer_norm": True, "l2": True, "clip_value": 0.01}])
+@pytest.mark.parametrize(
+    ("loss", "head"),
+    [
+        ("contrastive", {}),
+        ("proxy_anchor", {"layer_norm": True, "l2": True, "clip_value": 0.01}),
+    ],
+)
 def test_a_trial_is_that_of_a_network_whose_backbone_rests(tmp_path, loss, head):
     frozen = frozen_trial(tmp_path, loss=loss, epochs=3, training=head)
     resting = {"warm_up_epochs": 3, "batch_norm": "frozen", "augmentation": "none"}
@@ -152,35 +157,26 @@ def num_files(cache_folder, *trials):
     return len(feature_files(cache_folder))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"loss": "multi_similarity"},
-        {"embedding_dim": 3},
-        {"hyperparameters": {"learning_rate": 0.1}},
-        # These have nothing to act on, and nobody is warned of what a recipe says.
-        {"training": {"augmentation": "random_resized_crop", "micro_batch_size": 8}},
-        {"training": {"batch_norm": "frozen", "warm_up_epochs": 1}},
-        {"training": {"batch_size": 16, "weight_decay": 0.01, "sampler": "random", "l2": True}},
-        {"ks": (3,)},
-    ],
-)
-def test_what_the_backbone_does_not_see_computes_nothing_anew(tmp_path, changes):
+def test_what_the_backbone_does_not_see_computes_nothing_anew(tmp_path):
+    training = {"batch_size": 16, "weight_decay": 0.01, "sampler": "random", "l2": True}
+    # These have nothing to act on, and nobody is warned of what a recipe says.
+    training |= {"augmentation": "random_resized_crop", "micro_batch_size": 8}
+    training |= {"batch_norm": "frozen", "warm_up_epochs": 1}
+    changes = {"loss": "multi_similarity", "embedding_dim": 3, "ks": (3,), "training": training}
+    changes["hyperparameters"] = {"learning_rate": 0.1}
     assert num_files(tmp_path, frozen_trial(tmp_path), frozen_trial(tmp_path, **changes)) == 1
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_what_changes_the_features_computes_them_anew(tmp_path):
+    changes = (
         {"seed": 4},  # draws another network
         {"num_threads": 2},
         {"training": {"precision": "bf16"}},
         {"training": {"channels_last": False}},
         {"dataset": replace(LETTERS, options={**LETTERS.options, "seed": 1})},
-    ],
-)
-def test_what_changes_the_features_computes_them_anew(tmp_path, changes):
-    assert num_files(tmp_path, frozen_trial(tmp_path), frozen_trial(tmp_path, **changes)) == 2
+    )
+    trials = [frozen_trial(tmp_path), *(frozen_trial(tmp_path, **change) for change in changes)]
+    assert num_files(tmp_path, *trials) == 6
 
 
 def test_seeds_share_the_features_of_weights_that_come_from_a_file(tmp_path):

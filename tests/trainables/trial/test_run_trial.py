@@ -11,8 +11,8 @@ from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
 from podium.trainables.trial_reports import EpochReport, TestReport, reports_to_json
+from tests.soak import soak
 from tests.trainables.tiny_trials import (
-    LOSSES,
     assert_continues_after_any_report,
     tiny_trial,
     two_folds,
@@ -25,8 +25,8 @@ def test_another_seed_gives_other_numbers(cache_folder):
     assert untimed(run_trial(settings)) != untimed(run_trial(replace(settings, seed=4)))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_every_loss_learns_letters_it_does_not_train_on(cache_folder, loss):
+@pytest.mark.parametrize("loss", ["multi_similarity", *soak("contrastive", "proxy_anchor")])
+def test_a_loss_learns_letters_it_does_not_train_on(cache_folder, loss):
     options = {"classes": 160, "instances_per_class": 12}
     settings = tiny_trial(cache_folder, epochs=8, loss=loss, evaluate_test=False)
     settings = replace(

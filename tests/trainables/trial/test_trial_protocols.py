@@ -8,15 +8,12 @@ import torch
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import CheckpointError, TrialInputError
 from podium.trainables.settings.trial_settings import (
-    BackboneSettings,
-    DatasetSettings,
     ProtocolSettings,
     TrialSettings,
 )
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
 from podium.trainables.trial_reports import EpochReport, TestReport
-from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import masks, tiny_trial, two_folds, untimed
 
 TEST_TUNED = ProtocolSettings(kind="test_tuned", val_fraction=None)
@@ -104,19 +101,6 @@ def test_the_untrained_baseline_is_the_same_under_every_protocol(cache_folder, p
     assert expected.has_validation
     if protocol is TEST_TUNED:
         assert recalls(report, "val") == recalls(test, "test")
-
-
-def test_under_test_tuned_only_queries_ask(tmp_path):
-    folder = write_feature_folder(tmp_path / "vectors", with_gallery=True)
-    settings = tiny_trial(
-        None,
-        dataset=DatasetSettings(name="features", options={"root": str(folder)}),
-        backbone=BackboneSettings(name="mlp"),
-        protocol=TEST_TUNED,
-    )
-    *epochs, test = run_trial(settings)
-    assert recalls(epochs[test.epoch - 1], "val") == recalls(test, "test")
-    assert (test.scores[0].queries, test.scores[0].gallery) == (80, 80)
 
 
 @pytest.mark.parametrize(("protocol", "stop_epoch"), [(TEST_TUNED, None), (REFIT, 2)])
