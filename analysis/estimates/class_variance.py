@@ -9,7 +9,6 @@ the mean over pairs of half the variance of their difference.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -18,24 +17,10 @@ from numpy.typing import NDArray
 _ROUNDING = 1e-24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassVariance:
-    """Variance of a recall, which is a share, over draws of classes.
-
-    Attributes:
-        own: part of it that members do not share, mean over groups; None if no group has two
-            members.
-        num_classes: fewest classes of any group.
-    """
-
-    own: float | None
-    num_classes: int
-
-
 def class_variance(
     hits: Iterable[pl.DataFrame], *, group: Sequence[str], member: Sequence[str]
-) -> ClassVariance | None:
-    """Variance of recall over classes.
+) -> tuple[float | None, int] | None:
+    """Variance of a recall, which is a share, over draws of classes.
 
     Args:
         hits: tables with one row per class of each member, or several, which are summed:
@@ -46,21 +31,19 @@ def class_variance(
         member: columns that name a member within its group.
 
     Returns:
-        None if no group has two classes.
+        The part of it that members do not share, mean over groups, None if no group has two; and
+        the fewest classes of any group. None instead if no group has two classes.
     """
     groups = [found for table in hits for found in _groups(table, group, member)]
     if not groups:
         return None
-    own = [found.own for found in groups if found.own is not None]
-    return ClassVariance(
-        own=sum(own) / len(own) if own else None,
-        num_classes=min(found.num_classes for found in groups),
-    )
+    own = [found for found, _ in groups if found is not None]
+    return sum(own) / len(own) if own else None, min(num_classes for _, num_classes in groups)
 
 
 def _groups(
     hits: pl.DataFrame, group: Sequence[str], member: Sequence[str]
-) -> list[ClassVariance]:
+) -> list[tuple[float | None, int]]:
     keys = [*group, *member]
     summed = (
         hits.group_by(*keys, "class_id")
@@ -72,7 +55,7 @@ def _groups(
     return [_of_group(part, keys) for part in summed.partition_by(group, maintain_order=True)]
 
 
-def _of_group(rows: pl.DataFrame, keys: list[str]) -> ClassVariance:
+def _of_group(rows: pl.DataFrame, keys: list[str]) -> tuple[float | None, int]:
     num_members = rows.select(keys).n_unique()
     shape = num_members, len(rows) // num_members
     hits_MK = rows["hits"].to_numpy().reshape(shape).astype(np.float64)
@@ -88,4 +71,4 @@ def _of_group(rows: pl.DataFrame, keys: list[str]) -> ClassVariance:
         # Equal members differ by rounding.
         own_K = np.where(own_K <= _ROUNDING * squares_K.max(), 0.0, own_K)
         own = float(own_K.mean()) / (num_classes - 1)
-    return ClassVariance(own=own, num_classes=num_classes)
+    return own, num_classes

@@ -8,7 +8,6 @@ Shapes: M configs; G, T, Z and A points of grids of scores, true scores, noises 
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,21 +18,6 @@ from podium.analysis.estimates.normal_distribution import REACH, Floats, cdf, gr
 _TWO_SIDED = 1.959964
 _ANGLES = 48
 _NEGLIGIBLE = 1e-12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOdds:
-    """What picking the config of the highest score comes to, on average.
-
-    Attributes:
-        best: probability that it is the truly best config.
-        regret: true score of the best minus true score of the picked, at least 0.
-        optimism: score of the picked minus its true score: the winner's curse.
-    """
-
-    best: float
-    regret: float
-    optimism: float
 
 
 def recall_error(
@@ -111,7 +95,9 @@ def classes_needed(
 
 
 @lru_cache(maxsize=256)
-def random_search_odds(num_configs: int, *, spread: float, noise: float) -> SearchOdds:
+def random_search_odds(
+    num_configs: int, *, spread: float, noise: float
+) -> tuple[float, float, float]:
     """Odds of picking among configs whose true scores are independent normal draws.
 
     A config's score and true score are correlated by r = spread / total, where total^2 is
@@ -123,17 +109,19 @@ def random_search_odds(num_configs: int, *, spread: float, noise: float) -> Sear
         num_configs: number of configs M, from 1.
         spread: standard deviation of true scores, from 0; at 0 all are best.
         noise: standard deviation of a score around its true score, from 0.
+
+    Returns:
+        Of the config with the highest score: the probability that it is truly the best; its
+        regret, the true score of the best minus its own; its optimism, the winner's curse: its
+        score minus its true score.
     """
     largest = _mean_of_largest(num_configs)
     if num_configs == 1 or noise == 0 or spread == 0:
-        return SearchOdds(best=1.0, regret=0.0, optimism=largest * noise)
+        return 1.0, 0.0, largest * noise
     total = math.hypot(spread, noise)
     r = spread / total
-    return SearchOdds(
-        best=_chance_of_best(num_configs, r),
-        regret=largest * spread * (1 - r),
-        optimism=largest * noise**2 / total,
-    )
+    regret, optimism = largest * spread * (1 - r), largest * noise**2 / total
+    return _chance_of_best(num_configs, r), regret, optimism
 
 
 def _chance_of_best(num_configs: int, r: float) -> float:

@@ -59,22 +59,6 @@ class Favourite:
     overall_share: float
 
 
-@dataclass(frozen=True, slots=True)
-class RangeEnd:
-    """Winners at one end of a range.
-
-    Attributes:
-        num: number of winners within 2 % of the bound, or on the outermost step.
-        warns: whether at least so many have a probability below 5 % by chance.
-    """
-
-    num: int
-    warns: bool
-
-
-_NOTHING_AT_END = RangeEnd(num=0, warns=False)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestRegion:
     """The best tenth of every search, seen along one hyperparameter.
@@ -87,8 +71,10 @@ class BestRegion:
         best: where the best configs lie; None if none of them has the hyperparameter.
         num_best: number of best configs that have the hyperparameter.
         num_winners: number of searches' best configs that have it; 0 for a choice.
-        at_low: winners at the lower end of the range.
-        at_high: winners at the upper end of the range.
+        num_at_low: number of winners within 2 % of the lower bound, or on the outermost step.
+        num_at_high: number of winners at the upper bound.
+        warns_low: whether at least so many at the lower bound have a probability below 5 %.
+        warns_high: whether at least so many at the upper bound have.
     """
 
     hyperparameter: str
@@ -97,8 +83,10 @@ class BestRegion:
     best: BestRange | Favourite | None = None
     num_best: int = 0
     num_winners: int = 0
-    at_low: RangeEnd = _NOTHING_AT_END
-    at_high: RangeEnd = _NOTHING_AT_END
+    num_at_low: int = 0
+    num_at_high: int = 0
+    warns_low: bool = False
+    warns_high: bool = False
 
 
 def best_regions(pooled: PooledConfigs) -> tuple[BestRegion, ...]:
@@ -123,13 +111,15 @@ def _region(pooled: PooledConfigs, name: str) -> BestRegion:
             region, best=_favourite(searched, positions_N[best_N], positions_N[exists_N])
         )
     winners = pooled.winners[exists_N[pooled.winners]]
-    at_low, at_high = _at_ends(searched, positions_N[winners])
+    low, high, chance = _at_ends(searched, positions_N[winners])
     return replace(
         region,
         best=_best_range(pooled, region, best_N),
         num_winners=len(winners),
-        at_low=at_low,
-        at_high=at_high,
+        num_at_low=low,
+        num_at_high=high,
+        warns_low=_is_many(low, len(winners), chance),
+        warns_high=_is_many(high, len(winners), chance),
     )
 
 
@@ -160,21 +150,13 @@ def _favourite(searched: SearchedRange, best: Floats, everywhere: Floats) -> Fav
     )
 
 
-def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[RangeEnd, RangeEnd]:
+def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]:
+    """Winners at both ends, and the chance of one to lie at an end if nothing mattered."""
     if searched.num_steps < _FINE:
         cells, last = searched.cells(winners), searched.num_steps - 1
-        counts, chance = [(cells == 0).sum(), (cells == last).sum()], 1 / searched.num_steps
-    else:
-        counts = [(winners <= _AT_END).sum(), (winners >= 1 - _AT_END).sum()]
-        chance = _AT_END  # of one winner to lie there if nothing mattered
-    low, high = (
-        RangeEnd(
-            num=int(count),
-            warns=_is_many(int(count), len(winners), chance),
-        )
-        for count in counts
-    )
-    return low, high
+        return int((cells == 0).sum()), int((cells == last).sum()), 1 / searched.num_steps
+    at_low, at_high = winners <= _AT_END, winners >= 1 - _AT_END
+    return int(at_low.sum()), int(at_high.sum()), _AT_END
 
 
 def _is_many(count: int, num: int, chance: float) -> bool:
@@ -186,6 +168,7 @@ def _is_many(count: int, num: int, chance: float) -> bool:
     return count > 0 and tail < _LEVEL
 
 
+_COUNTED = ("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high")
 _OF_BEST = tuple(item.name for kind in (BestRange, Favourite) for item in fields(kind))
 
 
@@ -211,10 +194,5 @@ def _record(loss: str, region: BestRegion) -> dict[str, Any]:
         "unit": "place" if region.is_relative else "value",
         **dict.fromkeys(_OF_BEST),
         **(asdict(region.best) if region.best else {}),
-        "num_best": region.num_best,
-        "num_winners": region.num_winners,
-        "num_at_low": region.at_low.num,
-        "num_at_high": region.at_high.num,
-        "warns_low": region.at_low.warns,
-        "warns_high": region.at_high.warns,
+        **{name: getattr(region, name) for name in _COUNTED},
     }

@@ -142,16 +142,16 @@ def bound_warnings(tuned: TunedHyperparameters) -> list[str]:
     for loss, regions in tuned.regions.items():
         for region in regions:
             ends = (
-                ("lower", region.at_low, region.searched.low),
-                ("upper", region.at_high, region.searched.high),
+                ("lower", region.warns_low * region.num_at_low, region.searched.low),
+                ("upper", region.warns_high * region.num_at_high, region.searched.high),
             )
-            for end, at_end, bound in ends:
-                if at_end.warns:
+            for end, num, bound in ends:
+                if num:
                     at = "" if region.is_relative else f" ({value_text(bound)})"
-                    lie = "lies" if at_end.num == 1 else "lie"
+                    lie = "lies" if num == 1 else "lie"
                     winners = counted(region.num_winners, "winner")
                     found.append(
-                        f"{at_end.num} of {winners} of {loss} {lie} at the {end} end of"
+                        f"{num} of {winners} of {loss} {lie} at the {end} end of"
                         f" {region.hyperparameter}{at}: widen the space, if values beyond are"
                         " legal."
                     )

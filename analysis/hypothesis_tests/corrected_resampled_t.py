@@ -18,15 +18,6 @@ FOLD_STD_MEANING = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoldStatistics:
-    """Mean and sample standard deviation over folds; ``std`` is None with one fold."""
-
-    mean: float
-    std: float | None
-    num_folds: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedT:
     """Corrected resampled t test of a mean difference, with its 95 % interval.
 
@@ -42,14 +33,10 @@ class CorrectedT:
     high: float
 
 
-def fold_statistics(values: Sequence[float]) -> FoldStatistics:
-    """Statistics of one score per fold; at least one fold."""
+def fold_statistics(values: Sequence[float]) -> tuple[float, float | None]:
+    """Mean and sample standard deviation of one score per fold; None of a single fold."""
     array = np.asarray(values, dtype=np.float64)
-    return FoldStatistics(
-        mean=float(array.mean()),
-        std=float(array.std(ddof=1)) if len(array) > 1 else None,
-        num_folds=len(array),
-    )
+    return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None
 
 
 def corrected_resampled_t(

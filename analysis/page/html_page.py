@@ -158,28 +158,6 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chapter:
-    """Neighbouring sections that belong together.
-
-    Attributes:
-        label: heading of the chapter; that of the section if there is only one, and "" if that
-            has none.
-        sections: sections from top to bottom.
-    """
-
-    label: str
-    sections: tuple[Section, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotShown:
-    """A section that a page could have, and why it has not."""
-
-    title: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A whole page, before it is HTML.
 
@@ -189,7 +167,7 @@ class Page:
         sections: sections from top to bottom.
         summary: its first screen; None where it opens with its first section.
         series: looks of the competitors, for its plots.
-        not_shown: sections that it has not.
+        not_shown: title of each section that it has not, and why.
     """
 
     title: str
@@ -197,22 +175,23 @@ class Page:
     sections: tuple[Section, ...]
     summary: Summary | None = None
     series: tuple[Series, ...] = ()
-    not_shown: tuple[NotShown, ...] = ()
+    not_shown: tuple[tuple[str, str], ...] = ()
 
     @property
-    def chapters(self) -> tuple[Chapter, ...]:
-        """Its sections, grouped by neighbouring sections of the same chapter."""
+    def chapters(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
+        """Neighbouring sections of one chapter, each time with its heading.
+
+        That of a single section is its own title, "" if it has none.
+        """
         runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
         groups = [
             group
             for chapter, run in runs
             for group in ([tuple(run)] if chapter else [(section,) for section in run])
         ]
-        return tuple(self._chapter(group) for group in groups)
-
-    def _chapter(self, sections: tuple[Section, ...]) -> Chapter:
-        label = sections[0].title if len(sections) == 1 else sections[0].chapter
-        return Chapter(label=label, sections=sections)
+        return tuple(
+            (group[0].title if len(group) == 1 else group[0].chapter, group) for group in groups
+        )
 
 
 def render_page(page: Page) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
-from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
+from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion
 from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
@@ -200,12 +201,8 @@ def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table
             Column.text(
                 "95 % interval of the median", lambda row: _median_interval(row[1]), is_number=True
             ),
-            Column.text(
-                "Winners at lower end", lambda row: _at_end(row[1], row[1].at_low), is_number=True
-            ),
-            Column.text(
-                "Winners at upper end", lambda row: _at_end(row[1], row[1].at_high), is_number=True
-            ),
+            Column.text("Winners at lower end", partial(_at_end, "num_at_low"), is_number=True),
+            Column.text("Winners at upper end", partial(_at_end, "num_at_high"), is_number=True),
             Column.count("Best configs, n", lambda row: row[1].num_best),
         ),
         name="regions",
@@ -227,5 +224,6 @@ def _median_interval(region: BestRegion) -> str | None:
     return f"{text(region.best.median_low)} to {text(region.best.median_high)}"
 
 
-def _at_end(region: BestRegion, end: RangeEnd) -> str | None:
-    return f"{end.num} of {region.num_winners}" if region.num_winners else None
+def _at_end(count: str, row: tuple[str, BestRegion]) -> str | None:
+    region = row[1]
+    return f"{getattr(region, count)} of {region.num_winners}" if region.num_winners else None

@@ -8,7 +8,6 @@ import base64
 import io
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -87,23 +86,6 @@ _WHICH = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
-    """The map of one loss, without the embeddings: those of a large data set are 100 MB.
-
-    Attributes:
-        loss: name of the loss.
-        positions_M2: principal components of the images shown.
-        share: share of their variance on the map.
-        names: class of each image.
-    """
-
-    loss: str
-    positions_M2: NDArray[np.float64]
-    share: float
-    names: tuple[str, ...]
-
-
 def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """Maps of the winners and of the baselines; None if no embeddings were kept.
 
@@ -115,12 +97,15 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
         return None
     for block in _mapped_blocks(results):
         kept = kept_embeddings(results, block, with_baseline=True)
-        made = itertools.starmap(_panel, itertools.islice(kept, _MOST_PANELS))
-        if panels := [panel for panel in made if panel is not None]:
+        made = (
+            _map_of(loss, stored, f"embedding-map-{position}")
+            for position, (loss, stored) in enumerate(itertools.islice(kept, _MOST_PANELS))
+        )
+        if maps := [each for each in made if each is not None]:
             return Section(
                 name="maps",
                 title="Embedding maps",
-                parts=(Paragraph(text=_OF_MAPS), _figure(block, panels)),
+                parts=(Paragraph(text=_OF_MAPS), _figure(block, maps)),
             )
     return None
 
@@ -176,8 +161,11 @@ def _mapped_blocks(results: StudyResults) -> list[str]:
     return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
 
 
-def _panel(loss: str, stored: EmbeddingsFile) -> _Panel | None:
-    """The map of one trial's test images; None with fewer than four to show."""
+def _map_of(loss: str, stored: EmbeddingsFile, name: str) -> tuple[Plot, tuple[str, ...]] | None:
+    """The map of one trial's test images and the class of each; None with fewer than four to show.
+
+    It is moved and scaled without distortion.
+    """
     rows_M = mapped_rows(stored.labels_N, stored.indices_N)
     if len(rows_M) < _FEWEST:
         return None
@@ -187,46 +175,39 @@ def _panel(loss: str, stored: EmbeddingsFile) -> _Panel | None:
         points_MD = points_MD / np.where(lengths_M > 0, lengths_M, 1.0)[:, None]
     positions_M2, share = principal_components(points_MD)
     names = tuple(stored.class_names[label] for label in stored.labels_N[rows_M].tolist())
-    return _Panel(loss=loss, positions_M2=positions_M2, share=share, names=names)
+    low_2, high_2 = positions_M2.min(axis=0), positions_M2.max(axis=0)
+    size = float((high_2 - low_2).max()) or 1.0
+    moved_M2 = ((positions_M2 - (low_2 + high_2) / 2) / size + 0.5).round(3)
+    axis = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
+    plot = scatter_plot(
+        [
+            Point(name=of_class, x=x, y=y)
+            for (x, y), of_class in zip(moved_M2.tolist(), names, strict=True)
+        ],
+        x=axis,
+        y=axis,
+        name=name,
+        label=f"{loss}, {number(PERCENT * share, 0)} % of the variance",
+        title=f"Map of the embeddings of {loss}",
+        is_map=True,
+        looks=series_of(sorted(set(names))),
+    )
+    return plot, names
 
 
-def _figure(block: str, panels: list[_Panel]) -> Illustration:
-    names = sorted(set(panels[0].names))
+def _figure(block: str, maps: list[tuple[Plot, tuple[str, ...]]]) -> Illustration:
+    shown = maps[0][1]
+    names = sorted(set(shown))
     looks = series_of(names)
-    images = counted(len(panels[0].names), "test image")
+    images = counted(len(shown), "test image")
     return Illustration(
         name="embedding-maps",
-        plots=tuple(
-            _plot(panel, looks, f"embedding-map-{position}")
-            for position, panel in enumerate(panels)
-        ),
+        plots=tuple(plot for plot, _ in maps),
         caption=f"{block}: {images} of {counted(len(names), 'class', 'classes')}, the same in"
         f" every map; first seed of each tuned loss. Classes (at most {CLASSES}) are spread evenly"
         f" over the sorted test classes, images (at most {IMAGES}) are the first of each: they"
         " do not depend on any outcome. Colours and markers denote classes here, not losses.",
         legend=tuple(looks[name] for name in names),
-    )
-
-
-def _plot(panel: _Panel, looks: Mapping[str, Series], name: str) -> Plot:
-    """The map of one loss, moved and scaled without distortion."""
-    low_2, high_2 = panel.positions_M2.min(axis=0), panel.positions_M2.max(axis=0)
-    size = float((high_2 - low_2).max()) or 1.0
-    moved_M2 = ((panel.positions_M2 - (low_2 + high_2) / 2) / size + 0.5).round(3)
-    axis = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
-    share = f"{number(PERCENT * panel.share, 0)} % of the variance"
-    return scatter_plot(
-        [
-            Point(name=of_class, x=x, y=y)
-            for (x, y), of_class in zip(moved_M2.tolist(), panel.names, strict=True)
-        ],
-        x=axis,
-        y=axis,
-        name=name,
-        label=f"{panel.loss}, {share}",
-        title=f"Map of the embeddings of {panel.loss}",
-        is_map=True,
-        looks=looks,
     )
 
 

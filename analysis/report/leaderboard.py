@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
+from podium.analysis.estimates.confidence_intervals import Interval
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Paragraph, Part, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.fairness import fairness_note
 from podium.analysis.study_results.study_results import StudyResults
-from podium.analysis.tournament.loss_groups import GroupDifference, LossGroups
+from podium.analysis.tournament.loss_groups import LossGroups
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.wording import MOST_NAMED, counted, listed, number, range_of, signed
@@ -118,7 +119,7 @@ def loss_groups(
 
 
 def _group_sentences(found: LossGroups, tournament: Tournament, gap: str) -> Iterator[str]:
-    yield " ".join(_difference_text(item, gap) for item in found.differences)
+    yield " ".join(_difference_text(*item, gap) for item in found.differences)
     units = tournament.block_units
     yield (
         units.why_untested
@@ -129,7 +130,6 @@ def _group_sentences(found: LossGroups, tournament: Tournament, gap: str) -> Ite
         yield f"In no group: {listed(found.ungrouped, most=MOST_NAMED)}."
 
 
-def _difference_text(item: GroupDifference, gap: str) -> str:
-    mean = item.difference
+def _difference_text(better: str, other: str, mean: Interval, gap: str) -> str:
     interval = "" if mean.low is None else f" ({range_of(mean.low, mean.high)})"
-    return f"{item.a} minus {item.b}: {signed(mean.estimate)} {gap}{interval} on average."
+    return f"{better} minus {other}: {signed(mean.estimate)} {gap}{interval} on average."

@@ -11,7 +11,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 from podium.analysis.figures.series import Series, series_of
-from podium.analysis.page.html_page import NotShown, Page, Section, render_page
+from podium.analysis.page.html_page import Page, Section, render_page
 from podium.analysis.page.page_limits import within_limits
 from podium.analysis.report.compute_cost import compute_cost
 from podium.analysis.report.cross_validation import cross_validation
@@ -128,10 +128,10 @@ def study_report(results: StudyResults) -> Page:
 
 def _made(
     chapters: _Chapters[_R], results: _R, series: Mapping[str, Series]
-) -> tuple[tuple[Section, ...], tuple[NotShown, ...]]:
+) -> tuple[tuple[Section, ...], tuple[tuple[str, str], ...]]:
     """The sections that have something to show, and why the others have not."""
     sections: list[Section] = []
-    not_shown: list[NotShown] = []
+    not_shown: list[tuple[str, str]] = []
     with _one_thread():
         for chapter, of_chapter in chapters.items():
             for make, title, reason in of_chapter:
@@ -139,7 +139,7 @@ def _made(
                 if section and section.parts:
                     sections.append(replace(section, chapter=chapter))
                 else:
-                    not_shown.append(NotShown(title=title, reason=reason))
+                    not_shown.append((title, reason))
     return tuple(sections), tuple(not_shown)
 
 

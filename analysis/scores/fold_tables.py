@@ -99,23 +99,23 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     """
     rows = []
     for cell, group in folds.group_by(CELL_COLUMNS, maintain_order=True):
-        test = fold_statistics(group["test"].to_list())
+        test_mean, test_std = fold_statistics(group["test"].to_list())
         has_val = group["val"].is_not_null().any()
-        val = fold_statistics(group["val"].to_list()) if has_val else None
-        is_ranked = has_val and test.num_folds >= FEWEST_VALUES
+        val_mean, val_std = fold_statistics(group["val"].to_list()) if has_val else (None, None)
+        is_ranked = has_val and len(group) >= FEWEST_VALUES
         tau = (
             kendall_tau(group["val"].to_list(), group["test"].to_list()) if is_ranked else math.nan
         )
         rows.append(
             {
                 **dict(zip(CELL_COLUMNS, cell, strict=True)),
-                "num_folds": test.num_folds,
-                "num_missing": group["num_folds"][0] - test.num_folds,
+                "num_folds": len(group),
+                "num_missing": group["num_folds"][0] - len(group),
                 "num_seeds": group["num_seeds"].min(),
-                "test_mean": test.mean,
-                "test_std": test.std,
-                "val_mean": val and val.mean,
-                "val_std": val and val.std,
+                "test_mean": test_mean,
+                "test_std": test_std,
+                "val_mean": val_mean,
+                "val_std": val_std,
                 "tau": None if math.isnan(tau) else tau,
             }
         )

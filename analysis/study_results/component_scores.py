@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from podium.analysis.estimates.class_variance import ClassVariance, class_variance
+from podium.analysis.estimates.class_variance import class_variance
 from podium.analysis.protocols.optimism_by_protocol import fresh_runs
 from podium.analysis.scores.final_scores import final_scores
 from podium.analysis.study_results.study_results import StudyResults
@@ -33,7 +33,7 @@ def final_component_scores(results: StudyResults) -> pl.DataFrame:
     )
 
 
-def final_test_classes(results: StudyResults) -> ClassVariance | None:
+def final_test_classes(results: StudyResults) -> tuple[float | None, int] | None:
     """Variance over test classes of the tuned losses, runs of a loss and block together."""
     if not results.is_by_class:
         return None
@@ -90,7 +90,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
     )
 
 
-def search_validation_classes(results: StudyResults) -> ClassVariance | None:
+def search_validation_classes(results: StudyResults) -> tuple[float | None, int] | None:
     """Variance over validation classes of the complete trials of searches, at their best epoch."""
     if not results.is_by_class:
         return None

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from podium.analysis.estimates.class_variance import ClassVariance
 from podium.analysis.estimates.variance_moments import (
     RESIDUAL,
     VarianceMoments,
@@ -76,15 +75,15 @@ class Component:
 
 
 def final_components(
-    scores: pl.DataFrame, classes: ClassVariance | None = None
+    scores: pl.DataFrame, classes: tuple[float | None, int] | None = None
 ) -> tuple[Component, ...]:
     """Components of the test scores of tuned losses, the means of losses being fixed.
 
     Args:
         scores: one row per final run: ``block``, ``loss``, ``repeat``, ``split``, ``score``.
-        classes: variance over test classes, losses being members; it is a part of ``block_loss``,
-            from which it cannot be distinguished, since the losses of a block have the same test
-            classes.
+        classes: from `class_variance`, of test classes, losses being members; it is a part of
+            ``block_loss``, from which it cannot be distinguished, since the losses of a block
+            have the same test classes.
 
     Returns:
         One for each term in the model's order, the classes last; empty with too few scores.
@@ -97,7 +96,7 @@ def final_components(
 
 
 def search_components(
-    scores: pl.DataFrame, classes: ClassVariance | None = None
+    scores: pl.DataFrame, classes: tuple[float | None, int] | None = None
 ) -> tuple[Component, ...]:
     """Components of the validation scores of configs, within blocks and losses.
 
@@ -107,7 +106,7 @@ def search_components(
     Args:
         scores: one row per trained network: ``block``, ``loss``, ``config``, ``split``, ``stage``
             (``search``, or ``final`` of the retrained), ``score``.
-        classes: variance over validation classes, configs being members.
+        classes: from `class_variance`, of validation classes, configs being members.
 
     Returns:
         As `final_components`.
@@ -153,15 +152,15 @@ def _note(name: str, found: VarianceMoments, labels: Mapping[str, str]) -> str:
 
 
 def _of_classes(
-    classes: ClassVariance | None, label: str, part_of: str, labels: Mapping[str, str]
+    classes: tuple[float | None, int] | None, label: str, part_of: str, labels: Mapping[str, str]
 ) -> Component:
-    if classes is None or classes.own is None:
+    if classes is None or classes[0] is None:
         note = "no classes that two were judged on"
         return Component(name=_CLASSES, label=label, spread=None, note=note)
     return Component(
         name=_CLASSES,
         label=label,
-        spread=classes.own**0.5,
-        num_levels=classes.num_classes,
+        spread=classes[0] ** 0.5,
+        num_levels=classes[1],
         note=f"a part of {labels[part_of].lower()}",
     )

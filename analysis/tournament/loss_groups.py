@@ -35,25 +35,17 @@ class LossGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupDifference:
-    """Mean score of group ``a`` minus that of group ``b``, over blocks."""
-
-    a: str
-    b: str
-    difference: Interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LossGroups:
-    """Groups by mean rank, best first, and their differences, ``a`` the better placed.
+    """Groups by mean rank, best first, and differences of their mean scores, over blocks.
 
     Intervals are over the units of a test (`Units.interval`), for these competitors: they say
     how far other data sets may differ, not other losses of a group. Without a test there is none.
+    A difference is the better placed group, the other, and the former minus the latter.
     ``ungrouped`` are the competitors in no group, best first.
     """
 
     groups: tuple[LossGroup, ...]
-    differences: tuple[GroupDifference, ...]
+    differences: tuple[tuple[str, str, Interval], ...]
     ungrouped: tuple[str, ...]
 
 
@@ -125,9 +117,7 @@ def compare_groups(
     return LossGroups(
         groups=tuple(ordered),
         differences=tuple(
-            GroupDifference(
-                a=a.name, b=b.name, difference=interval(scores[a.name] - scores[b.name])
-            )
+            (a.name, b.name, interval(scores[a.name] - scores[b.name]))
             for a, b in combinations(ordered, 2)
         ),
         ungrouped=tuple(name for name in tournament.names if name not in grouped),

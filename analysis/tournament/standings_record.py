@@ -27,7 +27,9 @@ def tournament_record(tournament: Tournament) -> dict[str, Any]:
         "classic": classic_record(tournament),
         "by": tournament.by,
         "blocks": tournament.block_labels,
-        "excluded": [asdict(block) for block in tournament.excluded],
+        "excluded": [
+            {"block": block, "missing": missing} for block, missing in tournament.excluded.items()
+        ],
         "available": [asdict(rank) for rank in tournament.available],
     }
 

@@ -39,14 +39,6 @@ _ROW = "__row"
 _COLUMN = "__column"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncompleteBlock:
-    """A block left out because it lacks a score of some competitors."""
-
-    block: str
-    missing: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tournament:
     """A rank tournament; tests are computed on first use, and kept.
@@ -63,7 +55,7 @@ class Tournament:
         blocks: key of each block used: column -> value.
         standings: ranking, best first.
         scores_BC: scores that were ranked, columns in the order of ``standings``.
-        excluded: blocks left out for a missing score.
+        excluded: blocks left out -> competitors whose score they lack.
         available: ranks over all blocks; empty if no block was left out.
         rules: question, level, the competitor that all others are compared with, if any, and the
             classic test that is reported too, if any.
@@ -74,7 +66,7 @@ class Tournament:
     blocks: tuple[Mapping[str, object], ...]
     standings: tuple[Standing, ...]
     scores_BC: NDArray[np.float64]
-    excluded: tuple[IncompleteBlock, ...]
+    excluded: Mapping[str, tuple[str, ...]]
     available: tuple[AvailableRank, ...]
     rules: TournamentRules
     runs: RunScores
@@ -188,16 +180,16 @@ def hold_tournament(
             f"the test {rules.test} compares at least three competitors; got {', '.join(names)}"
         )
     is_complete = ~np.isnan(scores).any(axis=1)
-    excluded = tuple(
-        IncompleteBlock(block=_label(key), missing=tuple(np.array(names)[np.isnan(row)].tolist()))
+    excluded = {
+        _label(key): tuple(np.array(names)[np.isnan(row)].tolist())
         for key, row in zip(
             keys.filter(pl.Series(~is_complete)).rows(), scores[~is_complete], strict=True
         )
-    )
+    }
     if not is_complete.any():
+        block, missing = next(iter(excluded.items()))
         raise PodiumError(
-            f"no block holds a score of every competitor; {excluded[0].block} lacks "
-            f"{', '.join(excluded[0].missing)}"
+            f"no block holds a score of every competitor; {block} lacks {', '.join(missing)}"
         )
     ranking = standings(names, scores[is_complete])
     order = [names.index(standing.competitor) for standing in ranking]

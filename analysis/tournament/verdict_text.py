@@ -161,7 +161,8 @@ def _excluded(tournament: Tournament) -> Iterator[str]:
     excluded = tournament.excluded
     if not excluded:
         return
-    named = [f"{block.block} lacks {listed(block.missing)}" for block in excluded[:_SHOWN_BLOCKS]]
+    named = [f"{block} lacks {listed(missing)}" for block, missing in excluded.items()]
+    named = named[:_SHOWN_BLOCKS]
     if len(excluded) > _SHOWN_BLOCKS:
         named.append(f"{len(excluded) - _SHOWN_BLOCKS} more")
     settings = counted(len(excluded), "setting")

@@ -7,7 +7,6 @@ of its longest value, since spreadsheets drop zeros at the end.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -37,22 +36,6 @@ _AVERAGES = {"average", "averages", "avg", "mean", "means", "overall_average", "
 _TOTAL_RANK = ("total_rank", "rank_total", "rank_sum", "sum_of_ranks", "total")
 _AVERAGE_RANK = ("average_rank", "avg_rank", "mean_rank", "rank_mean")
 _MEAN = "__mean"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedRanks:
-    """A table of ranks alone, as papers print a tournament.
-
-    Attributes:
-        rows: ``place``, ``competitor``, ``total_rank`` and ``average_rank`` as printed, best
-            first; those that the table has.
-        blocks: number of blocks that its totals and averages agree on; None if unknown.
-        warnings: what is wrong with them.
-    """
-
-    rows: list[dict[str, object]]
-    blocks: int | None
-    warnings: tuple[str, ...]
 
 
 def without_averages(
@@ -142,8 +125,15 @@ def mean_warnings(
     )
 
 
-def printed_ranks(table: TableFile, given: GivenColumns) -> PrintedRanks | None:
+def printed_ranks(
+    table: TableFile, given: GivenColumns
+) -> tuple[list[dict[str, object]], int | None, tuple[str, ...]] | None:
     """The ranks of a table that has no scores, but totals or averages of ranks; else None.
+
+    Returns:
+        ``place``, ``competitor``, ``total_rank`` and ``average_rank`` as printed, best first, of
+        those that the table has; the number of blocks that its totals and averages agree on, None
+        if unknown; what is wrong with them.
 
     Raises:
         PodiumError: a competitor has two rows or no name, or a rank is no number.
@@ -173,11 +163,8 @@ def printed_ranks(table: TableFile, given: GivenColumns) -> PrintedRanks | None:
         *([pl.col(average).alias("average_rank")] if average is not None else []),
     )
     blocks = _blocks(shown)
-    return PrintedRanks(
-        rows=shown.sort("place", nulls_last=True, maintain_order=True).to_dicts(),
-        blocks=blocks,
-        warnings=(*doubled, *_rank_warnings(shown, blocks)),
-    )
+    rows = shown.sort("place", nulls_last=True, maintain_order=True).to_dicts()
+    return rows, blocks, (*doubled, *_rank_warnings(shown, blocks))
 
 
 def _is_average(name: str) -> bool:

@@ -16,7 +16,7 @@ from podium.analysis.tournament.standings_record import standing_records, tourna
 from podium.analysis.tournament.table_tournament import hold_by_rules
 from podium.analysis.tournament.tournament import Tournament, hold_tournament
 from podium.analysis.tournament.verdict_text import headline
-from podium.analysis.typed_tables.printed_means import PrintedRanks, printed_ranks
+from podium.analysis.typed_tables.printed_means import printed_ranks
 from podium.analysis.typed_tables.row_filters import parse_condition
 from podium.analysis.typed_tables.score_table import ScoreTable
 from podium.analysis.typed_tables.table_file import (
@@ -151,7 +151,7 @@ def rank_table(
     file = table if isinstance(table, TableFile) else read_table_file(table)
     ranks = printed_ranks(file, options.columns())
     if ranks is not None:
-        return _of_printed(ranks)
+        return _of_printed(*ranks)
     scores = options.read(file)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
@@ -252,23 +252,21 @@ def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | No
         return None  # no run holds every competitor
 
 
-def _of_printed(ranks: PrintedRanks) -> Answer:
+def _of_printed(
+    rows: list[dict[str, object]], blocks: int | None, warnings: tuple[str, ...]
+) -> Answer:
     """The order of a table that prints ranks and no scores; nothing is tested."""
-    blocks = f" in {ranks.blocks} blocks" if ranks.blocks else ""
+    agreed = f" in {blocks} blocks" if blocks else ""
     said = (
-        f"{len(ranks.rows)} competitors by their printed ranks{blocks}. The table has no scores,"
+        f"{len(rows)} competitors by their printed ranks{agreed}. The table has no scores,"
         " so nothing is tested."
     )
-    warnings = [f"Warning: {line}" for line in ranks.warnings]
+    lines = [f"Warning: {line}" for line in warnings]
     return Answer(
         headline=said,
-        text=paragraphs((said, table_text(ranks.rows), *warnings)),
-        record={
-            "competitors": ranks.rows,
-            "blocks": ranks.blocks,
-            "warnings": list(ranks.warnings),
-        },
-        rows=ranks.rows,
+        text=paragraphs((said, table_text(rows), *lines)),
+        record={"competitors": rows, "blocks": blocks, "warnings": list(warnings)},
+        rows=rows,
     )
 
 

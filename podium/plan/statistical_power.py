@@ -5,7 +5,7 @@ All in points (hundredths) of Recall@1.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from podium.analysis.estimates.design_analysis import (
     chance_of_better,
@@ -238,6 +238,7 @@ def _dataset_power(
 
     alone = needed(0.0)
     assert alone is not None, "without seeds enough classes show any difference"
+    best, regret, optimism = random_search_odds(trials, spread=assumed.spread, noise=noise)
     return DatasetPower(
         dataset=item.dataset,
         protocol=item.protocol,
@@ -246,7 +247,9 @@ def _dataset_power(
         noise=noise,
         least_significant_difference=least_significant_difference(noise),
         better_wins=chance_of_better(difference, noise),
-        **asdict(random_search_odds(trials, spread=assumed.spread, noise=noise)),
+        best=best,
+        regret=regret,
+        optimism=optimism,
         classes_needed=needed(seed_std),
         classes_needed_alone=alone,
     )

@@ -20,12 +20,16 @@ from podium.trainables.settings.trial_settings import (
     DatasetSettings,
     ProtocolSettings,
 )
-from tests.analysis.protocol_truth import STARTED_AT, K
+from tests.analysis.protocol_truth import STARTED_AT, K, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 from tests.orchestrator.journals import write_records
 from tests.orchestrator.results.store_rows import PROVENANCE, commit_flat
 
 EPOCHS = 2
+CROSSED = ProtocolTruth(
+    losses=("contrastive", "triplet"), repeats=3, configs=4, seeds=1, classes=6
+)
+SEED = 4
 
 
 def study_file(truth):

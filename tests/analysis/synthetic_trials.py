@@ -98,6 +98,10 @@ class Truth:
         return 0.50 + 0.03 * self.blocks.index(own)
 
 
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+"""Two blocks x three losses, for the many tests that look at one thing."""
+
+
 def trial_row(
     truth: Truth,
     search: Search,

@@ -13,7 +13,6 @@ The column ``image`` may be left out; messages name images by it. N = images, F 
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,16 +30,10 @@ _TREE = f"""
     ROOT/{_LABELS}     {",".join(_COLUMNS)} (image may be left out), a line for each row"""
 
 
-class FeatureRow(NamedTuple):
-    """What is known of one image. ``role``: train, test, query or gallery."""
+def read_feature_files(root: Path) -> tuple[FeatureVectors, list[tuple[str, str, str]]]:
+    """The vectors, and class, role and image of each row; without images these are "".
 
-    class_name: str
-    role: str
-    image: str = ""
-
-
-def read_feature_files(root: Path) -> tuple[FeatureVectors, list[FeatureRow]]:
-    """Both files; of the vectors, which are memory-mapped, only shape and type are checked.
+    Of the vectors, which are memory-mapped, only shape and type are checked.
 
     Raises:
         TrialInputError: a file is missing or not of this form, their lengths differ, a class is
@@ -77,7 +70,7 @@ def _read_vectors(path: Path) -> FeatureVectors:
     return FeatureVectors(values)
 
 
-def _read_rows(path: Path) -> Iterator[FeatureRow]:
+def _read_rows(path: Path) -> Iterator[tuple[str, str, str]]:
     try:
         with plain_file(path).open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file, strict=True)
@@ -110,18 +103,18 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         )
 
 
-def _row(cells: dict[str, str], place: str) -> FeatureRow:
+def _row(cells: dict[str, str], place: str) -> tuple[str, str, str]:
     if not cells["class"]:
         raise TrialInputError(f"{place}: the class must not be empty")
     if cells["role"] not in _ROLES:
         raise TrialInputError(
             f"{place}: the role must be one of {', '.join(_ROLES)}; got {cells['role']!r}"
         )
-    return FeatureRow(cells["class"], cells["role"], cells.get("image", ""))
+    return cells["class"], cells["role"], cells.get("image", "")
 
 
-def _check_classes(path: Path, rows: Sequence[FeatureRow]) -> None:
-    roles = {row.role for row in rows}
+def _check_classes(path: Path, rows: Sequence[tuple[str, str, str]]) -> None:
+    roles = {role for _, role, _ in rows}
     if not (roles <= {"train", "test"} or roles <= {"train", "query", "gallery"}):
         raise TrialInputError(
             f"{path}: images for testing must all have the role test, or be of the roles query "
@@ -132,8 +125,8 @@ def _check_classes(path: Path, rows: Sequence[FeatureRow]) -> None:
             f"{path}: there must be images of both roles, query and gallery; got the roles "
             f"{', '.join(sorted(roles))}"
         )
-    trained = {row.class_name for row in rows if row.role == "train"}
-    tested = {row.class_name for row in rows if row.role != "train"}
+    trained = {name for name, role, _ in rows if role == "train"}
+    tested = {name for name, role, _ in rows if role != "train"}
     both = sorted(trained & tested)
     if both:
         raise TrialInputError(

@@ -28,13 +28,13 @@ class Features(Dataset):
         """See `Dataset.facts`. The labels are read, a tenth of a second for 100,000."""
         root = _root(options)
         vectors, rows = read_feature_files(root)
-        trained = {row.class_name for row in rows if row.role == "train"}
-        every = {row.class_name for row in rows}
+        trained = {name for name, role, _ in rows if role == "train"}
+        every = {name for name, _, _ in rows}
         return DatasetFacts(
             num_train_classes=len(trained),
             num_test_classes=len(every) - len(trained),
             num_images=len(rows),
-            num_train_images=sum(row.role == "train" for row in rows),
+            num_train_images=sum(role == "train" for _, role, _ in rows),
             description=f"vectors of {vectors.num_features} features in {root}",
             num_features=vectors.num_features,
         )
@@ -46,16 +46,17 @@ class Features(Dataset):
         vectors, rows = read_feature_files(root)
         if place := vectors.first_not_finite():
             row, column = place
-            named = f"{rows[row].image or 'an image'} of class {rows[row].class_name!r}"
+            name, _, image = rows[row]
+            named = f"{image or 'an image'} of class {name!r}"
             raise TrialInputError(
                 f"{root}: every feature must be finite; got {vectors.values_NF[row, column]} in "
                 f"row {row + 1}, column {column + 1} ({named})"
             )
-        roles = np.array([row.role for row in rows])
-        class_names, labels = np.unique([row.class_name for row in rows], return_inverse=True)
+        roles = np.array([role for _, role, _ in rows])
+        class_names, labels = np.unique([name for name, _, _ in rows], return_inverse=True)
         return cls(
             class_names=class_names.tolist(),
-            test_class_names={row.class_name for row in rows if row.role != "train"},
+            test_class_names={name for name, role, _ in rows if role != "train"},
             labels=labels,
             pixels=vectors,
             gallery_N=roles == "gallery" if "gallery" in roles else None,

@@ -3,34 +3,21 @@
 B = batch, P = partners = B - 1, D = embedding dimension.
 """
 
-from typing import NamedTuple
-
 from torch import Tensor
 
 from podium.trainables.loss_composition.batch import Batch
 from podium.trainables.loss_composition.loss_base import LossOutput
 
 
-class Anchored(NamedTuple):
-    """How far the partners are from the anchor.
+def anchored(batch: Batch, embeddings_BD: Tensor) -> tuple[Tensor, Tensor]:
+    """Squared Euclidean distances of the partners from the anchor, and distances of the labels.
 
-    Attributes:
-        squared_P: squared Euclidean distances of the embeddings. Summed over differences, so that
-            partners close to the anchor keep their digits.
-        label_distances_P: distances of the labels.
+    The former are of ``embeddings_BD``, the batch's raw or normalised ones, and summed over
+    differences, so that partners close to the anchor keep their digits. Both have shape (P,).
     """
-
-    squared_P: Tensor
-    label_distances_P: Tensor
-
-
-def anchored(batch: Batch, embeddings_BD: Tensor) -> Anchored:
-    """Row 0 against all others, by ``embeddings_BD``: the batch's raw or normalised ones."""
     assert batch.label_distances_BB is not None, "a loss that needs label_distances gets them"
-    return Anchored(
-        squared_P=(embeddings_BD[1:] - embeddings_BD[0]).square().sum(1),
-        label_distances_P=batch.label_distances_BB[0, 1:],
-    )
+    squared_P = (embeddings_BD[1:] - embeddings_BD[0]).square().sum(1)
+    return squared_P, batch.label_distances_BB[0, 1:]
 
 
 def mean_hinge(squared_P: Tensor, is_triplet_PP: Tensor, margin: float | Tensor) -> LossOutput:

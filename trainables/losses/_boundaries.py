@@ -8,7 +8,7 @@ from torch import Tensor
 
 from podium.trainables.loss_composition.batch import Batch
 from podium.trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
-from podium.trainables.losses._triplets import MinedLoss, PairCounts
+from podium.trainables.losses._triplets import MinedLoss
 
 
 class BoundaryLoss(MinedLoss):
@@ -37,13 +37,13 @@ def boundaries(batch: Batch, parameters: Tensors, hyperparameters: Hyperparamete
 
 
 def mean_open_side(
-    beyond_BB: Tensor, counts: PairCounts, margin: float | Tensor, num_triplets: Tensor
+    beyond_BB: Tensor, counts: tuple[Tensor, Tensor], margin: float | Tensor, num_triplets: Tensor
 ) -> tuple[LossOutput, Tensor]:
     """Mean of the open hinges of positives beyond the boundary and negatives within it.
 
     Args:
         beyond_BB: how far each pair lies beyond the boundary of its anchor.
-        counts: in how many mined triplets each pair is.
+        counts: in how many mined triplets each pair is, from `count_pairs`.
         margin: how far a pair has to keep from the boundary, in the same unit.
         num_triplets: how many triplets the batch has.
 
@@ -51,8 +51,9 @@ def mean_open_side(
         The mean, 0 with gradient 0 without an open hinge, with the open ones of two hinges for
         every triplet there is; and their number.
     """
-    num_pulls_BB = counts.positive_BB * (beyond_BB + margin > 0.0)
-    num_pushes_BB = counts.negative_BB * (margin - beyond_BB > 0.0)
+    positive_BB, negative_BB = counts
+    num_pulls_BB = positive_BB * (beyond_BB + margin > 0.0)
+    num_pushes_BB = negative_BB * (margin - beyond_BB > 0.0)
     num_open = num_pulls_BB.sum() + num_pushes_BB.sum()
     total = num_pulls_BB * (beyond_BB + margin) + num_pushes_BB * (margin - beyond_BB)
     value = total.sum() / num_open.clamp(min=1.0)

@@ -4,7 +4,6 @@ S_BB = cosines, B = batch, N = ranks of an anchor's negatives = B.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -35,18 +34,6 @@ class MinedLoss(Loss):
         self.is_random = _MINERS[self.hyperparameters["miner"]].is_random
 
 
-class PairCounts(NamedTuple):
-    """In how many triplets each pair takes part.
-
-    Attributes:
-        positive_BB: counts of pairs of anchor and positive, in the dtype of the cosines.
-        negative_BB: counts of pairs of anchor and negative.
-    """
-
-    positive_BB: Tensor
-    negative_BB: Tensor
-
-
 def all_triplets(batch: Batch, S_BB: Tensor) -> Candidates:
     """Every triplet of the batch."""
     embedding_dim = batch.normalised_BD.shape[1]
@@ -71,8 +58,11 @@ def num_triplets(candidates: Candidates) -> Tensor:
     return (candidates.positive_BB * candidates.num_negatives_B1).sum().clamp(min=1)
 
 
-def count_pairs(candidates: Candidates, runs: Runs) -> PairCounts:
-    """Counts of the pairs that the kept triplets are made of."""
+def count_pairs(candidates: Candidates, runs: Runs) -> tuple[Tensor, Tensor]:
+    """In how many kept triplets each pair of anchor and positive takes part, and each negative.
+
+    Both have shape (B, B) and the dtype of the cosines.
+    """
     num_kept_BB = (runs.stop_BB - runs.start_BB).clamp(min=0)
     # A run adds 1 from its start on, and takes it back from its stop on. An empty run has both
     # moved to one place, so that it adds nothing.
@@ -83,7 +73,7 @@ def count_pairs(candidates: Candidates, runs: Runs) -> PairCounts:
     by_rank_BN = steps_BN[:, :-1].cumsum(1)
     dtype = candidates.similarities_BB.dtype
     by_sample_BB = torch.zeros_like(by_rank_BN).scatter(1, candidates.order_BN, by_rank_BN)
-    return PairCounts(num_kept_BB.to(dtype), by_sample_BB.to(dtype))
+    return num_kept_BB.to(dtype), by_sample_BB.to(dtype)
 
 
 def mean_mined_hinge(
@@ -105,10 +95,10 @@ def mean_open_hinge(
     """
     first_open_BB = num_below(candidates, candidates.similarities_BB - margin, or_equal=True)
     runs = Runs(runs.start_BB.maximum(first_open_BB), runs.stop_BB)
-    counts = count_pairs(candidates, runs)
-    num_open = counts.positive_BB.sum()
+    positive_BB, negative_BB = count_pairs(candidates, runs)
+    num_open = positive_BB.sum()
     # The sum over triplets is linear in the cosines: each counts as often as its pair.
-    shares_BB = (counts.negative_BB - counts.positive_BB) / num_open.clamp(min=1.0)
+    shares_BB = (negative_BB - positive_BB) / num_open.clamp(min=1.0)
     has_open = (num_open > 0.0).to(S_BB.dtype)
     value = (shares_BB * S_BB).sum() + margin * has_open
     return LossOutput(value, num_open / num_triplets(candidates))

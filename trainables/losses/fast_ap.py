@@ -45,16 +45,16 @@ class FastAp(Loss):
         bins = hyperparameters["bins"]
         pairs = pair_masks(batch)
         positions_BR = (1.0 - cosines(batch)) * (bins / 2.0)
-        shares = node_shares(positions_BR, bins)
-        positive_BN, negative_BN = soft_histograms(shares, pairs, bins)
+        lower_BR, share_BR = node_shares(positions_BR, bins)
+        positive_BN, negative_BN = soft_histograms(lower_BR, share_BR, pairs, bins)
         nearer_positive_BN, nearer_negative_BN = positive_BN.cumsum(1), negative_BN.cumsum(1)
         nearer_BN = nearer_positive_BN + nearer_negative_BN
         # 1 - H+ / H = H- / H, which is exactly 0 without negatives.
         impurity_BN = nearer_negative_BN / nearer_BN.where(nearer_BN > 0.0, 1.0)
         num_positives_B = pairs.positive_BR.sum(1)
         missed_B = (positive_BN * impurity_BN).sum(1) / num_positives_B.clamp(min=1)
-        last_positive_B = (shares.lower_BR + 1).where(pairs.positive_BR, -1).amax(1)
-        first_negative_B = shares.lower_BR.where(pairs.negative_BR, bins + 1).amin(1)
+        last_positive_B = (lower_BR + 1).where(pairs.positive_BR, -1).amax(1)
+        first_negative_B = lower_BR.where(pairs.negative_BR, bins + 1).amin(1)
         active_B = last_positive_B >= first_negative_B
         value = masked_mean(missed_B, num_positives_B > 0)
         return LossOutput(value, active_B.sum() / len(active_B))

@@ -72,10 +72,10 @@ class HierarchicalTriplet(Loss):
         candidates = rank_negatives(push_BB, pairs, batch.normalised_BD.shape[1], None)
         first_open_BB = num_below(candidates, pull_BB.detach(), or_equal=True)
         behind_last_BB = candidates.num_negatives_B1 * candidates.positive_BB
-        counts = count_pairs(candidates, Runs(first_open_BB, behind_last_BB))
-        total = (counts.negative_BB * push_BB - counts.positive_BB * pull_BB).sum()
+        positive_BB, negative_BB = count_pairs(candidates, Runs(first_open_BB, behind_last_BB))
+        total = (negative_BB * push_BB - positive_BB * pull_BB).sum()
         num_all = num_triplets(candidates)
-        return LossOutput(total / num_all, counts.positive_BB.sum() / num_all)
+        return LossOutput(total / num_all, positive_BB.sum() / num_all)
 
 
 def _margins_of_tree(S_BB: Tensor, pairs: PairMasks, levels: int) -> Tensor:

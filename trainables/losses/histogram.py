@@ -8,7 +8,7 @@ from torch import Tensor
 from podium.trainables.loss_composition.batch import Batch
 from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
-from podium.trainables.losses._histograms import NodeShares, node_shares, soft_histograms
+from podium.trainables.losses._histograms import node_shares, soft_histograms
 from podium.trainables.losses._pairs import cosines
 from podium.trainables.settings.legal_ranges import Parameter, Whole
 
@@ -43,23 +43,23 @@ class Histogram(Loss):
         """See `Loss.compute`. A pair is active if it counts where the other kind is in order."""
         bins = hyperparameters["bins"]
         pairs = pair_masks(batch)
-        shares = node_shares((1.0 + cosines(batch)) * (bins / 2.0), bins)
-        positive_BN, negative_BN = soft_histograms(shares, pairs, bins)
+        lower_BR, share_BR = node_shares((1.0 + cosines(batch)) * (bins / 2.0), bins)
+        positive_BN, negative_BN = soft_histograms(lower_BR, share_BR, pairs, bins)
         num_positives, num_negatives = pairs.positive_BR.sum(), pairs.negative_BR.sum()
         less_similar_N = positive_BN.sum(0).cumsum(0) / num_positives.clamp(min=1)
         negative_N = negative_BN.sum(0) / num_negatives.clamp(min=1)
-        active = _num_overlapping(shares, pairs) / (num_positives + num_negatives).clamp(min=1)
+        active = _num_overlapping(lower_BR, pairs) / (num_positives + num_negatives).clamp(min=1)
         return LossOutput((negative_N * less_similar_N).sum(), active)
 
 
-def _num_overlapping(shares: NodeShares, pairs: PairMasks) -> Tensor:
+def _num_overlapping(lower_BR: Tensor, pairs: PairMasks) -> Tensor:
     """How many pairs the value is made of: negatives above a positive, positives below a negative.
 
     Above and below in terms of nodes. It is 0 only where the value is.
     """
-    past_the_end = shares.lower_BR.new_full((), 1 << 30)
-    lowest_positive = shares.lower_BR.where(pairs.positive_BR, past_the_end).amin()
-    highest_negative = (shares.lower_BR + 1).where(pairs.negative_BR, -past_the_end).amax()
-    negatives = pairs.negative_BR & (shares.lower_BR + 1 >= lowest_positive)
-    positives = pairs.positive_BR & (shares.lower_BR <= highest_negative)
+    past_the_end = lower_BR.new_full((), 1 << 30)
+    lowest_positive = lower_BR.where(pairs.positive_BR, past_the_end).amin()
+    highest_negative = (lower_BR + 1).where(pairs.negative_BR, -past_the_end).amax()
+    negatives = pairs.negative_BR & (lower_BR + 1 >= lowest_positive)
+    positives = pairs.positive_BR & (lower_BR <= highest_negative)
     return negatives.sum() + positives.sum()

@@ -65,6 +65,6 @@ class Margin(BoundaryLoss):
         output, num_open = mean_open_side(beyond_BB, counts, margin, num_triplets(candidates))
         if not hyperparameters["learn_beta"]:
             return output
-        share_B1 = counts.positive_BB.sum(1, keepdim=True) / num_open.clamp(min=1.0)
+        share_B1 = counts[0].sum(1, keepdim=True) / num_open.clamp(min=1.0)
         kept_beta = (share_B1 * beta_B1).sum() * (num_open > 0.0).to(S_BB.dtype)
         return output._replace(value=output.value + hyperparameters["nu"] * kept_beta)

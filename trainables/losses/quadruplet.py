@@ -4,8 +4,6 @@ S_BB = cosines, subscripts i, j = two samples of a class, k, l = two of others, 
 pairs.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -69,9 +67,9 @@ class Quadruplet(Loss):
         )
         margin = hyperparameters["quadruplet_margin"] / 2.0
         pairs = pair_masks(batch)
-        counts = _open_quadruplets(S_BB.detach(), pairs, batch.labels_B, margin)
-        num_open = counts.positive_BB.sum().to(S_BB.dtype)
-        shares_BB = (counts.negative_BB - counts.positive_BB) / num_open.clamp(min=1.0)
+        positive_BB, negative_BB = _open_quadruplets(S_BB.detach(), pairs, batch.labels_B, margin)
+        num_open = positive_BB.sum().to(S_BB.dtype)
+        shares_BB = (negative_BB - positive_BB) / num_open.clamp(min=1.0)
         has_open = (num_open > 0.0).to(S_BB.dtype)
         quadruplets = (shares_BB * S_BB).sum() + margin * has_open
 
@@ -81,17 +79,12 @@ class Quadruplet(Loss):
         return LossOutput(2.0 * (triplets.value + quadruplets), active)
 
 
-class _OpenCounts(NamedTuple):
-    """In how many open quadruplets each pair is: int64, 0 for pairs of the other kind."""
-
-    positive_BB: Tensor
-    negative_BB: Tensor
-
-
 def _open_quadruplets(
     S_BB: Tensor, pairs: PairMasks, labels_B: Tensor, margin: float | Tensor
-) -> _OpenCounts:
-    """Open is a quadruplet with S_kl > S_ij - margin.
+) -> tuple[Tensor, Tensor]:
+    """In how many open quadruplets each positive is, and each negative: int64, twice (B, B).
+
+    0 for pairs of the other kind. Open is a quadruplet with S_kl > S_ij - margin.
 
     Counted among all pairs of two classes, less those with a sample of the class of i and j.
     """
@@ -100,18 +93,21 @@ def _open_quadruplets(
     positives_BB = ((S_BB - margin / 2.0) * _STEPS).round().long()
     negatives_BB = ((S_BB + margin / 2.0) * _STEPS).round().long()
     labels_B1 = labels_B[:, None]
-    among_all = _pairs_beyond(positives_BB, negatives_BB, pairs, torch.zeros_like(labels_B1))
-    among_own = _pairs_beyond(positives_BB, negatives_BB, pairs, _BETWEEN_CLASSES * labels_B1)
+    all_positive_BB, all_negative_BB = _pairs_beyond(
+        positives_BB, negatives_BB, pairs, torch.zeros_like(labels_B1)
+    )
+    own_positive_BB, own_BB = _pairs_beyond(
+        positives_BB, negatives_BB, pairs, _BETWEEN_CLASSES * labels_B1
+    )
     # Of k and l either may be of the class of i and j.
-    positive_BB = among_all.positive_BB - 2 * among_own.positive_BB
-    own_BB = among_own.negative_BB
-    negative_BB = among_all.negative_BB - own_BB - own_BB.T
-    return _OpenCounts(positive_BB * pairs.positive_BR, negative_BB * pairs.negative_BR)
+    positive_BB = all_positive_BB - 2 * own_positive_BB
+    negative_BB = all_negative_BB - own_BB - own_BB.T
+    return positive_BB * pairs.positive_BR, negative_BB * pairs.negative_BR
 
 
 def _pairs_beyond(
     positives_BB: Tensor, negatives_BB: Tensor, pairs: PairMasks, offsets_B1: Tensor
-) -> _OpenCounts:
+) -> tuple[Tensor, Tensor]:
     """With how many pairs of the other kind each pair is open, in rows of equal offset."""
     positives_BB = (positives_BB + offsets_B1).where(pairs.positive_BR, _BEYOND_ALL)
     negatives_BB = (negatives_BB + offsets_B1).where(pairs.negative_BR, _BEYOND_ALL)
@@ -124,10 +120,10 @@ def _pairs_beyond(
     num_positives_B, num_negatives_B = pairs.positive_BR.sum(1), pairs.negative_BR.sum(1)
     first_B1 = (is_smaller_BB * num_positives_B).sum(1, keepdim=True)
     stop_B1 = ((offsets_B1 >= offsets_B1.T) * num_negatives_B).sum(1, keepdim=True)
-    return _OpenCounts(
-        stop_B1 - num_up_to_Q.view_as(pairs.positive_BR),
-        num_below_Q.view_as(pairs.positive_BR) - first_B1,
+    num_up_to_BB, num_below_BB = (
+        found_Q.view_as(pairs.positive_BR) for found_Q in (num_up_to_Q, num_below_Q)
     )
+    return stop_B1 - num_up_to_BB, num_below_BB - first_B1
 
 
 def _num_quadruplets(pairs: PairMasks, labels_B: Tensor) -> Tensor:

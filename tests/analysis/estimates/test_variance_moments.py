@@ -67,28 +67,6 @@ def dense_estimates(scores):
     return np.linalg.solve(factors, [score @ form @ score for form in forms])
 
 
-def test_a_balanced_design_gives_the_estimates_of_the_analysis_of_variance():
-    blocks, losses, repeats, seeds = 8, 4, 3, 3
-    scores = drawn(1, blocks, losses, repeats, splits=1, seeds=seeds)
-    score = scores["score"].to_numpy().reshape(blocks, losses, repeats, seeds)
-    of_search = score.mean(axis=3)
-    of_loss = of_search.mean(axis=2)
-    of_block = of_loss.mean(axis=1)
-    crossed = of_loss - of_loss.mean(axis=0) - of_block[:, None] + of_loss.mean()
-    residual = score.var(axis=3, ddof=1).mean()
-    search = of_search.var(axis=2, ddof=1).mean() - residual / seeds
-    pairs = (crossed**2).sum() / ((blocks - 1) * (losses - 1))
-    block_loss = pairs - (search + residual / seeds) / repeats
-    block = of_block.var(ddof=1) - pairs / losses
-
-    moments = found(scores)
-    assert moments.variances == pytest.approx(
-        {"block": block, "block_loss": block_loss, "search": search, "residual": residual}
-    )
-    assert moments.merged == {"split": "block", "split_loss": "block_loss"}
-    assert moments.num_levels == {"block": 8, "block_loss": 32, "search": 96, "residual": 192}
-
-
 @pytest.mark.parametrize("seed", RESTRICTED_LIKELIHOOD)
 def test_a_balanced_design_gives_the_estimates_of_restricted_likelihood(seed):
     expected = dict(zip([*TERMS, "residual"], RESTRICTED_LIKELIHOOD[seed], strict=True))

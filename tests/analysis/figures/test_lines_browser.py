@@ -8,6 +8,7 @@ from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
 from podium.analysis.page.tables import Column, Table
+from tests.analysis.figure_flaws import FLAWS
 from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
@@ -103,34 +104,9 @@ def visit(request, address, chromium):
     found.context.close()
 
 
-_TEXTS_OUTSIDE = """() => [...document.querySelectorAll(".plot")].flatMap((plot) => {
-  if (!plot.clientWidth) return [];
-  const box = plot.getBoundingClientRect();
-  return [...plot.querySelectorAll("svg text")].filter((text) => {
-    const at = text.getBoundingClientRect();
-    const isOutside = at.left < box.left - 1 || at.right > box.right + 1;
-    return text.textContent && (isOutside || parseFloat(getComputedStyle(text).fontSize) < 11);
-  }).map((text) => `${plot.id}: ${text.textContent}`);
-})"""
-
-
-def test_all_texts_are_inside_and_large_enough(visit):
-    assert visit.run(_TEXTS_OUTSIDE) == []
+def test_all_texts_are_inside_apart_and_large_enough(visit):
+    assert visit.run(FLAWS) == []
     assert visit.complaints == []
-
-
-def test_names_do_not_cover_each_other(visit):
-    covered = visit.run(
-        """() => [...document.querySelectorAll(".plot [aria-label=names]")].flatMap((group) => {
-          const boxes = [...group.querySelectorAll("text")]
-            .map((it) => ({ name: it.textContent, ...it.getBoundingClientRect().toJSON() }));
-          return boxes.flatMap((a, i) => boxes.slice(i + 1)
-            .filter((b) => a.left < b.right && b.left < a.right)
-            .filter((b) => a.top + 2 < b.bottom && b.top + 2 < a.bottom)
-            .map((b) => `${a.name} ${b.name}`));
-        })"""
-    )
-    assert covered == []
 
 
 def test_pointing_at_a_line_says_its_value_and_fades_the_others(visit):

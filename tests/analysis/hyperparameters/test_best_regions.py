@@ -34,7 +34,7 @@ def test_the_best_region_holds_the_planted_optimum():
     assert region.best.high - region.best.low < 0.3
     assert region.best.median_low <= 0.7 <= region.best.median_high
     assert region.num_best == 30
-    assert not region.at_high.warns
+    assert not region.warns_high
 
 
 def test_winners_at_the_end_of_a_range_are_warned_of():
@@ -46,11 +46,11 @@ def test_winners_at_the_end_of_a_range_are_warned_of():
         for block in range(4)
     ]
     found = best_regions(pooled(*searches))
-    assert (found[0].at_high.num, found[0].num_winners) == (4, 4)
-    assert found[0].at_high.warns
-    assert not found[0].at_low.warns
-    assert not found[1].at_low.warns
-    assert not found[1].at_high.warns
+    assert (found[0].num_at_high, found[0].num_winners) == (4, 4)
+    assert found[0].warns_high
+    assert not found[0].warns_low
+    assert not found[1].warns_low
+    assert not found[1].warns_high
 
 
 def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
@@ -65,9 +65,9 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
     search = planted_search(np.random.default_rng(0), nothing, ranges=ranges)
     search = replace(search, positions={"n": search.positions["n"].round()})
     region = best_regions(pooled(search))[0]
-    assert region.at_low.num + region.at_high.num == 1
-    assert not region.at_low.warns
-    assert not region.at_high.warns
+    assert region.num_at_low + region.num_at_high == 1
+    assert not region.warns_low
+    assert not region.warns_high
 
 
 def test_ranges_that_differ_between_blocks_are_given_as_positions():

@@ -18,10 +18,6 @@ def test_holm_equals_its_closed_form(p_values):
     assert holm(p_values) == pytest.approx(slow_holm(p_values))
 
 
-def test_holm_of_a_textbook_example():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
 def test_holm_refuses_an_unknown_p():
     with pytest.raises(ValueError, match="every p of the family"):
         holm([0.01, float("nan")])

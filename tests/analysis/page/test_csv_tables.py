@@ -9,17 +9,10 @@ import pytest
 from podium.analysis.page.html_page import Fold, Illustration, Page, Section, SideBySide
 from podium.analysis.page.table_files import column_names, csv_table, tables_of
 from podium.analysis.page.tables import Cell, Column, Table
-from podium.analysis.report.report import study_report, table_report
-from podium.analysis.study_results.study_results import read_results
+from podium.analysis.report.report import table_report
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
-from tests.analysis.protocol_store import write_protocol_store
-from tests.analysis.protocol_truth import ProtocolTruth
 from tests.analysis.thesis_cub200 import BY, RECALLS
-
-CROSSED = ProtocolTruth(
-    losses=("contrastive", "triplet"), repeats=3, configs=4, seeds=1, classes=6
-)
 
 
 def table_of(*rows, columns, name="t"):
@@ -108,12 +101,11 @@ def test_tables_are_found_wherever_they_stand():
 
 
 @pytest.fixture(scope="module")
-def pages(synthetic_report, tmp_path_factory):
-    crossed = write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", CROSSED, 4)
+def pages(synthetic_report, crossed_report):
     scores = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
     return {
         "study": synthetic_report,
-        "protocols": study_report(read_results(crossed)),
+        "protocols": crossed_report,
         "table": table_report(rank_table(scores), title="t", source="s"),
     }
 

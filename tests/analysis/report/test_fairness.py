@@ -14,9 +14,8 @@ from podium.orchestrator.results.storage.checksummed_text import (
 )
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import Truth
+from tests.analysis.synthetic_trials import SMALL
 
-SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 GREEK = "glyphs-greek/conv_small/16"
 BESIDE = "Not equal between the losses: searched hyperparameters (2 to 5). See Fairness"
 SECTIONS = (answer, leaderboard, pairwise_comparisons, fairness)

@@ -8,11 +8,9 @@ from podium.analysis.report.report import study_page
 from podium.analysis.typed_tables.score_table import read_table
 from tests.analysis.page_text import section_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import Truth
+from tests.analysis.synthetic_trials import SMALL
 from tests.analysis.thesis_cub200 import BY, RECALLS
 from tests.orchestrator.changed_folders import change_study
-
-SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 
 
 def methods_text(page):

@@ -10,9 +10,7 @@ from podium.analysis.report.tuning_gains import tuning_gains
 from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import answer, page_of, text_of
 from tests.analysis.synthetic_study import num_rows, write_store
-from tests.analysis.synthetic_trials import KS, Truth
-
-SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+from tests.analysis.synthetic_trials import KS, SMALL, Truth
 
 
 def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):

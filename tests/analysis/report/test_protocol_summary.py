@@ -10,7 +10,6 @@ from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 
 SMALL = {"repeats": 3, "configs": 4, "seeds": 1}
-CROSSED = ProtocolTruth(losses=("contrastive", "triplet"), classes=6, **SMALL)
 UNTESTED = ProtocolTruth(
     judges={"fixed": Judge(level=-2), "kfold": Judge(kind="kfold", folds=3)},
     quarantine=False,
@@ -34,8 +33,8 @@ def first_screen(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def crossed(first_screen):
-    return first_screen(CROSSED)
+def crossed(crossed_results):
+    return crossed_results, study_summary(crossed_results, series_of(crossed_results.losses))
 
 
 def test_the_verdict_and_the_facts_have_the_regrets_and_the_cost_of_the_study(crossed):

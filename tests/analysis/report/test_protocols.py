@@ -5,34 +5,28 @@ import re
 
 import pytest
 
+from podium.analysis.page.html_page import render_page
 from podium.analysis.report.report import study_page
 from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
-from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_store import CROSSED, SEED, write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
 from tests.analysis.synthetic_protocols import study_frames
 
-TRUTH = ProtocolTruth(losses=("contrastive", "triplet"), repeats=3, configs=4, seeds=1, classes=6)
-SEED = 4
 ALONE = ProtocolTruth(
     judges={"fixed": Judge(level=-2)}, repeats=1, configs=3, seeds=2, quarantine=False
 )
 
 
 @pytest.fixture(scope="module")
-def protocol_store(tmp_path_factory):
-    return write_protocol_store(tmp_path_factory.mktemp("store") / "crossed", TRUTH, SEED)
-
-
-@pytest.fixture(scope="module")
-def protocol_page(protocol_store):
-    return study_page(protocol_store)
+def protocol_page(crossed_report):
+    return render_page(crossed_report)
 
 
 @pytest.fixture(scope="module")
 def slow_study():
-    return SlowStudy(study_frames(TRUTH, SEED))
+    return SlowStudy(study_frames(CROSSED, SEED))
 
 
 def first_number(cell):
@@ -97,9 +91,9 @@ def test_what_leaks_is_marked_in_every_table_and_figure(protocol_page):
 
 
 def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(
-    protocol_store, slow_study
+    crossed_results, slow_study
 ):
-    results = read_results(protocol_store)
+    results = crossed_results
     assert results.protocol.label == "fixed"
     assert set(results.finals["protocol"]) == {"fixed"}
     assert set(results.search_trials["protocol"]) == {"fixed"}
@@ -111,15 +105,15 @@ def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(
     assert standings == pytest.approx({loss: 100 * value for loss, value in means.items()})
 
 
-def test_another_protocol_can_be_asked_for(protocol_store, slow_study):
-    results = read_results(protocol_store, "kfold")
+def test_another_protocol_can_be_asked_for(crossed_store, slow_study):
+    results = read_results(crossed_store, "kfold")
     overall = results.selection["test_winner"].mean()
     assert overall == pytest.approx(slow_study.final("kfold", "winner", "part"))
     assert "under the protocol kfold" in text_of(page_of(results, answer))
 
 
-def test_a_leaking_protocol_that_is_asked_for_is_warned_of(protocol_store):
-    seen = text_of(page_of(read_results(protocol_store, "test_tuned"), answer))
+def test_a_leaking_protocol_that_is_asked_for_is_warned_of(crossed_store):
+    seen = text_of(page_of(read_results(crossed_store, "test_tuned"), answer))
     assert "Losses are compared under the protocol test_tuned (leaks)" in seen
     assert "chosen by the test classes that these scores are of" in seen
 

@@ -16,10 +16,9 @@ from podium.orchestrator.results.storage.checksummed_text import (
 )
 from tests.analysis.page_text import answer, page_of, rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, write_store
-from tests.analysis.synthetic_trials import Truth
+from tests.analysis.synthetic_trials import SMALL, Truth
 from tests.orchestrator.changed_folders import change_study
 
-SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 SCRIPTS = ("all", "armenian", "cyrillic", "georgian", "greek", "latin", "symbols")
 
 

@@ -13,8 +13,8 @@ from podium.orchestrator.results.trial_files.reader import Reader
 _K = 1
 
 
-def test_kept_frames_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
-    kept, plain = CachedReader(synthetic_store, k=_K), Reader(synthetic_store)
+def test_kept_frames_are_those_of_a_plain_reader(small_store: Path) -> None:
+    kept, plain = CachedReader(small_store, k=_K), Reader(small_store)
     is_final = pl.col("stage") == "final"
     is_kept = (pl.col("k") == _K, pl.col("queries") > 0)
     selected = pl.col("epoch") == pl.col("epoch_selected")
@@ -29,10 +29,10 @@ def test_kept_frames_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
         assert_frame_equal(found, rows.select(found.columns).collect())
 
 
-def test_the_best_validation_is_that_of_all_epochs(synthetic_store: Path) -> None:
-    found = CachedReader(synthetic_store, k=_K).best_validation().collect()
+def test_the_best_validation_is_that_of_all_epochs(small_store: Path) -> None:
+    found = CachedReader(small_store, k=_K).best_validation().collect()
     best: dict[tuple[str, int], float] = {}
-    for row in Reader(synthetic_store).scores().collect().to_dicts():
+    for row in Reader(small_store).scores().collect().to_dicts():
         if (row["role"], row["metric"], row["k"]) == ("val", "recall", _K):
             key = row["trial_id"], row["fold"]
             best[key] = max(row["value"], best.get(key, 0.0))
@@ -40,10 +40,10 @@ def test_the_best_validation_is_that_of_all_epochs(synthetic_store: Path) -> Non
     assert {(row["trial_id"], row["fold"]): row["value"] for row in found.to_dicts()} == best
 
 
-def test_runs_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
-    plain = Reader(synthetic_store)
+def test_runs_are_those_of_a_plain_reader(small_store: Path) -> None:
+    plain = Reader(small_store)
     trials = plain.trials().collect()
-    reader = CachedReader(synthetic_store, k=_K)
+    reader = CachedReader(small_store, k=_K)
     searches, finals = reader.search_runs(trials), reader.final_runs(trials, train_on="part")
     frames = plain.scores(), plain.test_scores()
     objective = {"metric": "recall", "k": _K}
@@ -52,8 +52,8 @@ def test_runs_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
     assert min(searches.height, finals.height) > 0
 
 
-def test_each_table_is_read_once(synthetic_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = CachedReader(synthetic_store, k=_K)
+def test_each_table_is_read_once(small_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = CachedReader(small_store, k=_K)
     hits = reader.search_hits(reader.trials().collect())
     (first,) = hits
     frames = (
@@ -69,7 +69,7 @@ def test_each_table_is_read_once(synthetic_store: Path, monkeypatch: pytest.Monk
         assert_frame_equal(frame().collect(), rows)
 
 
-def test_kept_hits_take_little_memory_for_the_names_of_trials(synthetic_store: Path) -> None:
-    reader = CachedReader(synthetic_store, k=_K)
+def test_kept_hits_take_little_memory_for_the_names_of_trials(small_store: Path) -> None:
+    reader = CachedReader(small_store, k=_K)
     reader.test_hits()
     assert pl.String not in reader._test_hits.schema.values()

@@ -4,10 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from podium.analysis.estimates.class_variance import ClassVariance
 from podium.analysis.study_results.variance_components import final_components, search_components
 
-CLASSES = ClassVariance(own=0.0004, num_classes=20)
+CLASSES = (0.0004, 20)
 
 COLUMNS = ["block", "loss", "config", "split", "stage", "score"]
 

@@ -1,7 +1,5 @@
 """The losses on continuous labels: closed forms, and what depends on the anchor's place."""
 
-import math
-
 import pytest
 import torch
 
@@ -10,21 +8,6 @@ from podium.trainables.losses.dense_triplet import DenseTriplet
 from podium.trainables.losses.log_ratio import LogRatio
 from podium.trainables.losses.neighbour_triplet import NeighbourTriplet
 from podium.trainables.losses.threshold_triplet import ThresholdTriplet
-
-
-def on_a_line(places, label_places):
-    """Embeddings and labels that are numbers; the first is the anchor."""
-    x = torch.tensor(places, dtype=torch.float64)[:, None]
-    y = torch.tensor(label_places, dtype=torch.float64)
-    return Batch.of(
-        x, torch.arange(len(x)), label_distances_BB=(y[:, None] - y).abs().to(torch.float64)
-    )
-
-
-def test_the_log_ratio_of_one_pair_by_hand():
-    batch = on_a_line([0.0, 1.0, 3.0], [0.0, 1.0, 2.0])
-    expected = (2 * math.log(1 / 3) - math.log(1 / 2)) ** 2
-    assert LogRatio()(batch).value.item() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,9 @@ import math
 import pytest
 import torch
 
-from podium.trainables.recipes import loss_values
 from tests.trainables.losses.loss_cases import BATCHES, on_circle, prepared_loss, run
 
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
-
-
-def value_and_gradients(name, x=X, labels=LABELS, **hyperparameters):
-    loss = prepared_loss(name, num_classes=NUM_CLASSES, dtype=torch.float64, **hyperparameters)
-    value, gradients, _ = run(loss, x.double(), labels)
-    return value, gradients
 
 
 def in_plane(name, sample_degrees, proxy_degrees, **hyperparameters):
@@ -25,23 +18,6 @@ def in_plane(name, sample_degrees, proxy_degrees, **hyperparameters):
     loss.proxies.data = on_circle(*proxy_degrees)
     value, gradients, _ = run(loss, on_circle(sample_degrees), torch.zeros(1, dtype=torch.int64))
     return value, gradients
-
-
-@pytest.mark.parametrize("scale", [1.0, 8.0])
-def test_proxy_nca_of_a_sample_is_proxy_nca_pp_without_the_own_class(scale):
-    for x, label in zip(X, LABELS, strict=True):
-        alone = {"x": x[None], "labels": label[None], "scale": scale}
-        with_own, _ = value_and_gradients("proxy_nca_pp", **alone)
-        without_own, _ = value_and_gradients("proxy_nca", **alone)
-        torch.testing.assert_close(without_own, with_own.expm1().log(), rtol=1e-9, atol=1e-12)
-
-
-def test_proxy_nca_in_the_recipe_of_the_thesis_is_its_equation_2_27_on_cosines():
-    scale = loss_values("psomas2020", "proxy_nca")["scale"]
-    cosines = [math.cos(math.radians(angle)) for angle in (10.0, 80.0, 140.0)]
-    value, _ = in_plane("proxy_nca", 0.0, (10.0, 80.0, 140.0), scale=scale)
-    others = sum(math.exp(cosine) for cosine in cosines[1:])
-    assert value.item() == pytest.approx(-math.log(math.exp(cosines[0]) / others))
 
 
 def test_the_softmax_starts_with_small_logits_for_embeddings_of_length_one():
@@ -77,26 +53,6 @@ def test_centres_are_as_long_as_proxies_so_one_learning_rate_turns_both_alike(na
     torch.testing.assert_close(
         several.norm(dim=2).mean(), single.norm(dim=1).mean(), rtol=0.03, atol=0.0
     )
-
-
-@pytest.mark.parametrize(
-    ("own_degrees", "other_degrees", "angle_degrees"),
-    [(-90.0, 0.0, 45.0), (0.0, 180.0, 90.0), (0.0, -90.0, 45.0), (-90.0, -89.0, 0.5)],
-)
-def test_the_cosine_of_dr_proxy_nca_is_that_of_the_differences(
-    own_degrees, other_degrees, angle_degrees
-):
-    """Seen from a point of the circle, here at 90 degrees, an arc spans half its angle."""
-    x = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
-    values = []
-    for gamma in (0.0, 2.0):
-        loss = prepared_loss(
-            "dr_proxy_nca", num_classes=2, dim=2, dtype=torch.float64, gamma=gamma
-        )
-        loss.proxies.data = on_circle(own_degrees, other_degrees)
-        values.append(run(loss, x, torch.tensor([0]))[0].item())
-    expected = 2.0 * math.cos(math.radians(angle_degrees))
-    assert values[0] - values[1] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("label", [0, 1])

@@ -84,15 +84,6 @@ def test_nmi_and_f1_equal_the_oracle(pairs):
     assert 0.0 <= nmi <= 1.0
 
 
-def test_a_case_by_hand():
-    # Two classes of two, three in one cluster: 1 pair is right, of 3 found and 2 there are.
-    nmi, f1 = agreement(np.array([4, 4, 9, 9]), np.array([0, 0, 0, 1]))
-    assert f1 == pytest.approx(2 * 1 / (3 + 2))
-    entropies = math.log(2) - 0.75 * math.log(0.75) - 0.25 * math.log(0.25)
-    information = math.log(2) - 0.75 * (math.log(3) - 2 / 3 * math.log(2))
-    assert nmi == pytest.approx(2 * information / entropies)
-
-
 @pytest.mark.parametrize("dim", [2, 8])
 def test_clusters_equal_those_of_slow_loops(dim, monkeypatch):
     monkeypatch.setattr(module, "_CHUNK_IMAGES", 7)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podium.trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
+from podium.trainables.dataset_interface.label_distances import VectorDistances
 from podium.trainables.metrics import label_ranking as _label_ranking
 from podium.trainables.metrics.label_ranking import label_ranking
 from podium.trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
@@ -102,33 +102,6 @@ def test_a_collapsed_embedding_gets_the_worst_order_there_is():
     collapsed = scores(torch.ones(6, 3), labels)
     worst = np.mean([max(row) for row in all_distances(labels)])
     assert collapsed["mean_label_distance", 1] == pytest.approx(worst)
-
-
-def test_embeddings_that_are_the_labels_are_perfect_by_distance():
-    places = np.random.default_rng(0).normal(size=(30, 2))
-    labels = VectorDistances(places)
-    found = scores(torch.from_numpy(places * 7 + 100), labels, by_direction=False)
-    assert all(found["ndcg", k] == pytest.approx(1.0) for k in KS)
-
-
-def test_the_length_counts_by_distance_and_not_by_direction():
-    embeddings, labels = random_case(20, 3, seed=5)
-    stretched = embeddings * torch.linspace(1.0, 5.0, 20)[:, None]
-    assert scores(stretched, labels) == pytest.approx(scores(embeddings, labels))
-    assert scores(stretched, labels, by_direction=False) != pytest.approx(
-        scores(embeddings, labels, by_direction=False), rel=1e-3
-    )
-
-
-def test_an_ndcg_by_hand():
-    # By embedding the second query sees label distances 2 (gain 1/3), then 1 (gain 1/2).
-    labels = MatrixDistances(np.array([[0.0, 2, 9], [2, 0, 1], [9, 1, 0.0]]))
-    embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]])
-    ranking = label_ranking(embeddings, labels, 2, by_direction=True)
-    assert ranking[0][1].tolist() == [2.0, 1.0]
-    found, ideal = 1 / 3 + 0.5 / math.log2(3), 0.5 + (1 / 3) / math.log2(3)
-    (score,) = ndcg_scores(ranking, (2,), role="test")
-    assert score.value == pytest.approx((1.0 + found / ideal + 1.0) / 3)
 
 
 def test_what_cannot_be_ranked_is_refused():

@@ -71,16 +71,6 @@ def assert_equal(found, expected):
         assert pair == pytest.approx(expected_pair, abs=1e-12)
 
 
-def test_a_case_by_hand():
-    # From 0 degrees: 10 A, 20 B, 30 A, 40 B, 50 A. R = 3: hits at ranks 1 and 3.
-    embeddings = directions(0, 10, 20, 30, 40, 50)
-    labels = torch.tensor([0, 0, 1, 0, 1, 0])
-    found = precision_at_r(embeddings, labels)
-    assert pairs(found)[0] == pytest.approx((2 / 3, (1 + 2 / 3) / 3))
-    # From 20 degrees, R = 1, and its positive at 40 is behind 10 and 30.
-    assert pairs(found)[2] == (0.0, 0.0)
-
-
 @st.composite
 def tied_rows(draw):
     rows = draw(st.lists(st.tuples(*[COORDINATES] * 3), min_size=1, max_size=16))

@@ -53,9 +53,9 @@ def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
 def test_pairs_are_counted_as_often_as_they_stand_in_triplets(name, batch_name):
     candidates, runs = mine(name, double_batch(batch_name))
     mask_BBB = kept_mask(candidates, runs).double()
-    counts = count_pairs(candidates, runs)
-    assert torch.equal(counts.positive_BB, mask_BBB.sum(2))
-    assert torch.equal(counts.negative_BB, mask_BBB.sum(1))
+    positive_BB, negative_BB = count_pairs(candidates, runs)
+    assert torch.equal(positive_BB, mask_BBB.sum(2))
+    assert torch.equal(negative_BB, mask_BBB.sum(1))
 
 
 @pytest.mark.parametrize("name", RANDOM)

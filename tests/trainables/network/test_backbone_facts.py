@@ -86,11 +86,3 @@ def test_an_unknown_name_is_answered_with_near_ones():
 def test_sizes_a_network_does_not_take_are_reported(name, size, rule):
     problem = backbone_facts(name).size_problem(name, size)
     assert problem == f"{name} takes images whose sides {rule}, but got {size} x {size}"
-
-
-@pytest.mark.parametrize("size", [224, 256, 324, 448])
-@pytest.mark.parametrize(
-    "name", ["resnet50", "googlenet", "bn_inception", "convnext_tiny", "swin_t"]
-)
-def test_the_sizes_studies_cross_suit_the_usual_networks(name, size):
-    assert backbone_facts(name).size_problem(name, size) is None
