@@ -7,22 +7,7 @@ from typing import Any, Literal
 from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.plot import Plot, rounded
 
-State = Literal["complete", "pruned", "failed"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dots:
-    """Dots that belong to a line.
-
-    Attributes:
-        xs: values on the x axis.
-        ys: values on the y axis; None is drawn on the lower edge.
-        states: what each is: a filled dot, a hollow one or a cross.
-    """
-
-    xs: Sequence[float]
-    ys: Sequence[float | None]
-    states: Sequence[State]
+State = Literal["complete", "pruned", "failed"]  # a filled dot, a hollow one, a cross
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +20,7 @@ class Line:
         ys: a value on the y axis for each of them; None leaves a gap.
         lows: lower end of the band at each of them; () without a band.
         highs: upper end of the band.
-        dots: dots of its own.
+        dots: x, y and state of dots of its own; without a y one is on the lower edge.
         note: what distinguishes it from another line of the same competitor; "" for nothing.
     """
 
@@ -44,7 +29,7 @@ class Line:
     ys: Sequence[float | None]
     lows: Sequence[float | None] = ()
     highs: Sequence[float | None] = ()
-    dots: Dots | None = None
+    dots: Sequence[tuple[float, float | None, State]] = ()
     note: str = ""
 
 
@@ -105,9 +90,9 @@ def _line(line: Line, xs: int) -> dict[str, Any]:
         values["note"] = line.note
     if line.dots:
         values["dots"] = {
-            "x": [rounded(value) for value in line.dots.xs],
-            "y": [rounded(value) for value in line.dots.ys],
-            "state": "".join(state[0] for state in line.dots.states),
+            "x": [rounded(x) for x, _, _ in line.dots],
+            "y": [rounded(y) for _, y, _ in line.dots],
+            "state": "".join(state[0] for _, _, state in line.dots),
         }
     return values
 

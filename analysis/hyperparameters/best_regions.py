@@ -45,21 +45,6 @@ class BestRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Favourite:
-    """The value of a choice that is most frequent among the best configs.
-
-    Attributes:
-        favourite: the value as text.
-        favourite_share: share of the best configs that have it, 0 to 1.
-        overall_share: share of all configs that have it, 0 to 1.
-    """
-
-    favourite: str
-    favourite_share: float
-    overall_share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BestRegion:
     """The best tenth of every search, seen along one hyperparameter.
 
@@ -68,7 +53,9 @@ class BestRegion:
     Attributes:
         searched: range or values that the searches of the first block drew from.
         is_relative: whether the range differs between blocks.
-        best: where the best configs lie; None if none of them has the hyperparameter.
+        best: where the best configs lie; None if none of them has the hyperparameter. Of a choice,
+            the most frequent value among them, the share of them that has it, 0 to 1, and the
+            share of all configs that has it.
         num_best: number of best configs that have the hyperparameter.
         num_winners: number of searches' best configs that have it; 0 for a choice.
         num_at_low: number of winners within 2 % of the lower bound, or on the outermost step.
@@ -80,7 +67,7 @@ class BestRegion:
     hyperparameter: str
     searched: SearchedRange
     is_relative: bool
-    best: BestRange | Favourite | None = None
+    best: BestRange | tuple[str, float, float] | None = None
     num_best: int = 0
     num_winners: int = 0
     num_at_low: int = 0
@@ -139,14 +126,16 @@ def _best_range(pooled: PooledConfigs, region: BestRegion, best_N: NDArray[np.bo
     )
 
 
-def _favourite(searched: SearchedRange, best: Floats, everywhere: Floats) -> Favourite:
+def _favourite(
+    searched: SearchedRange, best: Floats, everywhere: Floats
+) -> tuple[str, float, float]:
     counts_V = np.bincount(best.astype(np.intp), minlength=len(searched.values))
     favourite = int(counts_V.argmax())
     value = searched.values[favourite]
-    return Favourite(
-        favourite=value if isinstance(value, str) else f"{value:g}",
-        favourite_share=float(counts_V[favourite] / len(best)),
-        overall_share=float((everywhere == favourite).mean()),
+    return (
+        value if isinstance(value, str) else f"{value:g}",
+        float(counts_V[favourite] / len(best)),
+        float((everywhere == favourite).mean()),
     )
 
 
@@ -169,7 +158,8 @@ def _is_many(count: int, num: int, chance: float) -> bool:
 
 
 _COUNTED = ("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high")
-_OF_BEST = tuple(item.name for kind in (BestRange, Favourite) for item in fields(kind))
+_OF_RANGE = tuple(item.name for item in fields(BestRange))
+_OF_CHOICE = ("favourite", "favourite_share", "overall_share")
 
 
 def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str, Any]]:
@@ -192,7 +182,13 @@ def _record(loss: str, region: BestRegion) -> dict[str, Any]:
         "tried_values": list(searched.values) or None,
         "scale": "choice" if is_choice else scale,
         "unit": "place" if region.is_relative else "value",
-        **dict.fromkeys(_OF_BEST),
-        **(asdict(region.best) if region.best else {}),
+        **dict.fromkeys((*_OF_RANGE, *_OF_CHOICE)),
+        **_record_of_best(region.best),
         **{name: getattr(region, name) for name in _COUNTED},
     }
+
+
+def _record_of_best(best: BestRange | tuple[str, float, float] | None) -> dict[str, Any]:
+    if isinstance(best, BestRange):
+        return asdict(best)
+    return dict(zip(_OF_CHOICE, best, strict=True)) if best else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion, Favourite
+from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion
 from podium.analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL
 from podium.analysis.hyperparameters.searched_ranges import value_text
 from podium.analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
@@ -122,7 +122,7 @@ def region_text(region: BestRegion) -> str:
     match region.best:
         case None:
             return ""
-        case Favourite(favourite=favourite, favourite_share=share, overall_share=overall):
+        case (favourite, share, overall):
             return (
                 f"{favourite} in {percent(share)}, where it is tried in {percent(overall)} of all"
             )

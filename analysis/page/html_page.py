@@ -90,21 +90,13 @@ Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """A number of the summary in large figures, with what it is."""
-
-    value: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The first screen of a page.
 
     Attributes:
         verdict: who won, or that nothing is known, in one sentence.
         headline: the same with its numbers, first of the sentences.
-        facts: the numbers that matter most, at most three.
+        facts: the numbers that matter most, at most three, each with what it is.
         picture: the figure beside them; None where nothing can be drawn.
         leaderboard: the first competitors; None where there is no ranking.
         sentences: sentences that qualify the verdict, folded.
@@ -113,7 +105,7 @@ class Summary:
 
     verdict: str
     headline: str
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
     picture: Illustration | None = None
     leaderboard: Table | None = None
     sentences: tuple[str, ...] = ()

@@ -1,7 +1,6 @@
 """What each protocol cost, and the Pareto front of cost and regret."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -14,30 +13,12 @@ from podium.analysis.scores.protocol_runs import Protocol, attempt_table
 _HOUR_SECONDS = 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
-    """What the protocols of a study cost.
-
-    Attributes:
-        by_protocol: hours of each protocol as if it had been run alone, so with its copies: the
-            columns of ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search
-            alone: the finals retrain what was picked, over as many seeds as the study wants;
-            ``regret``; and ``on_front``, by these two (null without a regret, and if it leaks).
-        spent_hours: hours of all attempts that were made, copies counted once.
-        num_copies: number of final trials that were trained for another search and copied.
-    """
-
-    by_protocol: pl.DataFrame
-    spent_hours: float
-    num_copies: int
-
-
 def study_costs(
     reader: CachedReader,
     trials: pl.DataFrame,
     picked: SelectionQuality | None,
     protocols: Sequence[Protocol],
-) -> Costs:
+) -> tuple[pl.DataFrame, float, int]:
     """Costs of a study's protocols.
 
     Args:
@@ -46,17 +27,22 @@ def study_costs(
         picked: quality of the picks, of which regrets are; None if it is not known.
         protocols: protocols of the study. The regret of those that leak cannot be attained, so
             they are neither on the front nor dominate others.
+
+    Returns:
+        Hours of each protocol as if it had been run alone, so with its copies: the columns of
+        ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search alone: the
+        finals retrain what was picked, over as many seeds as the study wants; ``regret``; and
+        ``on_front``, by these two (null without a regret, and if it leaks).
+        Hours of all attempts that were made, copies counted once.
+        The number of final trials that were trained for another search and copied.
     """
     gpus = gpus_per_trial(reader.study())
     made = trials.filter(pl.col("same_as").is_null())
     spent = attempt_table(made, reader.attempts(), gpus_per_trial=gpus)["gpu_seconds"].sum()
     attempts = attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
     leaking = [protocol.label for protocol in protocols if protocol.leaks]
-    return Costs(
-        by_protocol=_by_protocol(attempts, trials, _regrets(picked), leaking=leaking),
-        spent_hours=float(spent) / _HOUR_SECONDS,
-        num_copies=len(trials) - len(made),
-    )
+    by_protocol = _by_protocol(attempts, trials, _regrets(picked), leaking=leaking)
+    return by_protocol, float(spent) / _HOUR_SECONDS, len(trials) - len(made)
 
 
 def _regrets(picked: SelectionQuality | None) -> dict[str, float | None]:

@@ -113,7 +113,7 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
 def _costs(study: ProtocolStudy) -> Iterator[str]:
     """What a search costs, and which protocols are on the Pareto front."""
     rows = sorted(
-        (row for row in study.costs.by_protocol.to_dicts() if row["hours_per_search"]),
+        (row for row in study.costs.to_dicts() if row["hours_per_search"]),
         key=lambda row: (row["hours_per_search"], row["protocol"]),
     )
     if len(rows) < 2:
@@ -210,7 +210,7 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
 
 def _optimism(study: ProtocolStudy) -> Iterator[str]:
     """Optimism of the validation scores of picks."""
-    fresh = ranked_means(study.optimism.over_runs, "fresh", study.order)
+    fresh = ranked_means(study.optimism_over_runs, "fresh", study.order)
     if fresh:
         losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
         yield (

@@ -1,7 +1,6 @@
 """Optimism (selection bias) of the validation scores of picks, over the searches of a protocol."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -15,45 +14,24 @@ from podium.analysis.scores.cached_reader import CachedReader
 from podium.orchestrator.results.records.metric_columns import RECALL
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
-_NO_FRESH_RUNS = (
+NO_FRESH_RUNS = (
     "no pick was validated again on its classes: finals have another split (final.protocol), or"
     " repeats have"
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Optimism:
-    """Optimism of the validation scores of picks, by two independent validations.
-
-    Attributes:
-        over_classes: optimism by halves of the validation classes; empty without hits.
-        no_halves: why that is empty; else empty.
-        over_runs: optimism by fresh runs; null means without any.
-        no_fresh_runs: why all its means are null; else empty.
-    """
-
-    over_classes: pl.DataFrame
-    no_halves: str
-    over_runs: pl.DataFrame
-    no_fresh_runs: str
-
-
-def study_optimism(
-    reader: CachedReader, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame
-) -> Optimism:
-    """Both kinds of optimism of a study, or why it has none.
+def study_optimism_over_classes(
+    reader: CachedReader, trials: pl.DataFrame
+) -> tuple[pl.DataFrame, str]:
+    """Optimism of a study by halves of the validation classes, and why it is empty if it is.
 
     Args:
         reader: reader of the results folder.
         trials: trials of the study, one row each.
-        runs: search runs, from ``checked_runs``.
-        parts: final runs on a part of the classes, from ``checked_runs``.
     """
     is_primary = reader.k == reader.study()["ks"][0]
     hits = reader.search_hits(trials) if is_primary else ()
-    one_split = _one_split(trials)
-    over_classes = optimism_over_classes(hits, one_split=one_split)
-    over_runs = optimism_over_runs(runs, fresh_runs(trials, parts), one_split=one_split)
+    over_classes = optimism_over_classes(hits, one_split=searched_on_one_split(trials))
     if len(over_classes):
         no_halves = ""
     elif reader.objective != RECALL.name:
@@ -62,16 +40,10 @@ def study_optimism(
         no_halves = "hits of every epoch are stored for the first K only"
     else:
         no_halves = "no search validated on two classes"
-    has_fresh_runs = over_runs["mean"].count() > 0
-    return Optimism(
-        over_classes=over_classes,
-        no_halves=no_halves,
-        over_runs=over_runs,
-        no_fresh_runs="" if has_fresh_runs else _NO_FRESH_RUNS,
-    )
+    return over_classes, no_halves
 
 
-def _one_split(trials: pl.DataFrame) -> list[str]:
+def searched_on_one_split(trials: pl.DataFrame) -> list[str]:
     """Labels of the protocols under which all searches of a block have one split."""
     searched = trials.filter(pl.col("stage") == "search")
     splits = searched.group_by("block", "protocol").agg(pl.col("split_hash").n_unique())

@@ -10,9 +10,15 @@ from typing import Any
 
 import polars as pl
 
-from podium.analysis.protocols.costs import Costs, study_costs
+from podium.analysis.protocols.costs import study_costs
 from podium.analysis.protocols.default_tuned_refit import Finals, study_finals
-from podium.analysis.protocols.optimism_by_protocol import Optimism, study_optimism
+from podium.analysis.protocols.optimism_by_protocol import (
+    NO_FRESH_RUNS,
+    fresh_runs,
+    optimism_over_runs,
+    searched_on_one_split,
+    study_optimism_over_classes,
+)
 from podium.analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns, scoring_runs
 from podium.analysis.protocols.selection_quality import loss_selection_regret
 from podium.analysis.scores.cached_reader import CachedReader
@@ -41,8 +47,13 @@ class ProtocolStudy:
         finals: test scores of default and tuned finalists.
         picks: quality of what was picked, by other test runs.
         losses: regret of choosing a loss; empty with one loss.
-        optimism: optimism of the validation scores of picks.
+        optimism_over_classes: optimism of the validation scores of picks by halves of the
+            validation classes; empty without hits.
+        no_halves: why that is empty; else empty.
+        optimism_over_runs: the same by fresh runs; null means without any.
         costs: hours of each protocol, and which are on the front of cost and regret.
+        spent_hours: hours of all attempts that were made, copies counted once.
+        num_copies: number of final trials that were trained for another search and copied.
         readings: how often test classes were scored, from ``test_readings``.
     """
 
@@ -56,8 +67,12 @@ class ProtocolStudy:
     finals: Finals
     picks: ScoringRuns
     losses: pl.DataFrame
-    optimism: Optimism
-    costs: Costs
+    optimism_over_classes: pl.DataFrame
+    no_halves: str
+    optimism_over_runs: pl.DataFrame
+    costs: pl.DataFrame
+    spent_hours: float
+    num_copies: int
     readings: pl.DataFrame
 
     @property
@@ -65,11 +80,12 @@ class ProtocolStudy:
         """Name of a statistic -> why it is missing, wholly or in part."""
         one_protocol = "there is one protocol, and nothing to compare it with"
         no_losses = "choosing a loss needs two of them, and tested finals"
+        has_fresh_runs = self.optimism_over_runs["mean"].count() > 0
         found = {
             "scale": self.picks.no_scale,
             "own": self.picks.no_own,
-            "optimism_over_classes": self.optimism.no_halves,
-            "optimism_over_runs": self.optimism.no_fresh_runs,
+            "optimism_over_classes": self.no_halves,
+            "optimism_over_runs": "" if has_fresh_runs else NO_FRESH_RUNS,
             "final_differences": one_protocol if len(self.protocols) < 2 else "",
             "finals": self.finals.no_gain,
             "losses": no_losses if self.losses.is_empty() else "",
@@ -147,6 +163,8 @@ def protocol_study(reader: CachedReader, trials: pl.DataFrame) -> ProtocolStudy:
         raise PodiumError("this study has no ended trial of a search yet")
     protocols = protocols_of(study)
     picks = scoring_runs(runs, protocols, shared_configs=study["search"]["shared_configs"])
+    costs, spent_hours, num_copies = study_costs(reader, trials, picks.fairest, protocols)
+    over_classes, no_halves = study_optimism_over_classes(reader, trials)
     parts, refits = (reader.final_runs(trials, train_on=on) for on in ("part", "all"))
     return ProtocolStudy(
         name=study["name"],
@@ -159,7 +177,13 @@ def protocol_study(reader: CachedReader, trials: pl.DataFrame) -> ProtocolStudy:
         finals=study_finals(reader, trials, order=[protocol.label for protocol in protocols]),
         picks=picks,
         losses=loss_selection_regret(runs, refits if parts.is_empty() else parts),
-        optimism=study_optimism(reader, trials, runs, parts),
-        costs=study_costs(reader, trials, picks.fairest, protocols),
+        optimism_over_classes=over_classes,
+        no_halves=no_halves,
+        optimism_over_runs=optimism_over_runs(
+            runs, fresh_runs(trials, parts), one_split=searched_on_one_split(trials)
+        ),
+        costs=costs,
+        spent_hours=spent_hours,
+        num_copies=num_copies,
         readings=test_readings(trials),
     )

@@ -192,7 +192,7 @@ def pair_table(study: ProtocolStudy) -> Table | None:
 
 def cost_table(study: ProtocolStudy) -> Table | None:
     """Time by protocol and by what it was spent on, regret, and the Pareto front of both."""
-    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
+    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
 
     def hours(name: str, label: str) -> Column:
         def cell(protocol: Protocol) -> Cell:
@@ -207,10 +207,10 @@ def cost_table(study: ProtocolStudy) -> Table | None:
         return lambda protocol: costs.get(protocol.label, {}).get(name)
 
     shared = ""
-    if study.costs.num_copies:
+    if study.num_copies:
         shared = (
-            f" Actually spent: {duration(3600 * study.costs.spent_hours)}, since"
-            f" {study.costs.num_copies} final trials served several searches."
+            f" Actually spent: {duration(3600 * study.spent_hours)}, since"
+            f" {study.num_copies} final trials served several searches."
         )
     what = "GPU time" if study.has_gpus else "Time on worker slots without GPU"
     return _table(
@@ -230,14 +230,15 @@ def cost_table(study: ProtocolStudy) -> Table | None:
 
 def optimism_table(study: ProtocolStudy) -> Table | None:
     """Optimism (selection bias) of the pick over runs and over classes, and overtuning."""
-    optimism, found = study.optimism, study.picks.fairest
-    over = intervals_over(pl.concat([optimism.over_runs, optimism.over_classes]))
+    found = study.picks.fairest
+    over_runs, over_classes = study.optimism_over_runs, study.optimism_over_classes
+    over = intervals_over(pl.concat([over_runs, over_classes]))
     return _table(
         study,
-        _mean("Of its run", optimism.over_runs, "fresh"),
-        _mean("Of classes", optimism.over_classes, "optimism"),
-        _mean("… by epoch", optimism.over_classes, "epoch"),
-        _mean("… by config", optimism.over_classes, "config"),
+        _mean("Of its run", over_runs, "fresh"),
+        _mean("Of classes", over_classes, "optimism"),
+        _mean("… by epoch", over_classes, "epoch"),
+        _mean("… by config", over_classes, "config"),
         _mean("Overtuning", found.means, "overtuning") if found else None,
         name="protocol-optimism",
         caption="Optimism (selection bias) of the validation scores of picks, and overtuning: the"

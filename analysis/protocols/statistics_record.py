@@ -43,12 +43,12 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "scale": _selection(study.picks.scale),
         "own": _selection(study.picks.own),
         "losses": study.losses.to_dicts(),
-        "optimism_over_classes": study.optimism.over_classes.to_dicts(),
-        "optimism_over_runs": study.optimism.over_runs.to_dicts(),
-        "costs": study.costs.by_protocol.to_dicts(),
+        "optimism_over_classes": study.optimism_over_classes.to_dicts(),
+        "optimism_over_runs": study.optimism_over_runs.to_dicts(),
+        "costs": study.costs.to_dicts(),
         "hours_are_of_gpus": study.has_gpus,
-        "spent_hours": study.costs.spent_hours,
-        "num_copies": study.costs.num_copies,
+        "spent_hours": study.spent_hours,
+        "num_copies": study.num_copies,
         "test_readings": study.readings.to_dicts(),
         "reasons": dict(study.reasons),
     }
@@ -57,7 +57,7 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
 def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
     """One row per protocol: its means with their intervals, its pick rate and its costs."""
     choices = study.picks.fairest
-    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
+    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
     rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
     return [
         {
@@ -70,7 +70,7 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
                 f"pick_{name}": rates.get(protocol.label, {}).get(name.replace("rate_", ""))
                 for name in ("rate", "rate_low", "rate_high")
             },
-            **_means(study.optimism.over_runs, protocol, "fresh"),
+            **_means(study.optimism_over_runs, protocol, "fresh"),
             **{name: costs.get(protocol.label, {}).get(name) for name in _COSTS},
         }
         for protocol in study.protocols

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from podium.analysis.page.html_page import Fact, Illustration, Summary
+from podium.analysis.page.html_page import Illustration, Summary
 from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
 from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.protocol_tables import protocol_tables
@@ -56,7 +56,7 @@ def _regrets(study: ProtocolStudy) -> dict[str, float]:
     Of equal ones the cheaper is first. Empty unless all of them have one over the same searches,
     and where searches had nothing to choose from.
     """
-    known = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
+    known = {row["protocol"]: row for row in study.costs.to_dicts()}
     rows = [known[label] for label in non_leaking(study) if label in known]
     if study.num_configs == 1 or any(row["regret"] is None for row in rows):
         return {}
@@ -97,40 +97,40 @@ def _whether_they_differ(study: ProtocolStudy) -> str:
     return f"{len(different)} of {counted(len(rows), 'pair')} differ significantly in their picks"
 
 
-def _facts(study: ProtocolStudy, regrets: Mapping[str, float]) -> Iterator[Fact]:
+def _facts(study: ProtocolStudy, regrets: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """The regret or the score of the best, its cost, and how many searches are behind both."""
     means, measure, _ = pick_means(study)
     ranked = ranked_means(means, measure, non_leaking(study))
     first = next(iter(regrets), ranked[0][0])
     if regrets:
         label = f"points of regret of {first}'s picks, the least"
-        yield Fact(value=number(regrets[first]), label=label)
+        yield (number(regrets[first]), label)
     else:
         label = f"{study.metric} in % on test of what {first} picked"
-        yield Fact(value=number(PERCENT * ranked[0][1], 1), label=label)
+        yield (number(PERCENT * ranked[0][1], 1), label)
     hours = _hours(study)
     if first in hours:
         yield _cost(first, {label: hours[label] for label in non_leaking(study) if label in hours})
-    yield Fact(
-        value=f"{study.num_repeats} × {study.num_blocks} × {study.num_losses}",
-        label="repeats × blocks × losses searched",
+    yield (
+        f"{study.num_repeats} × {study.num_blocks} × {study.num_losses}",
+        "repeats × blocks × losses searched",
     )
 
 
 def _hours(study: ProtocolStudy) -> dict[str, float]:
     """Label -> hours of one search, of the protocols that spent any."""
-    rows = study.costs.by_protocol.to_dicts()
+    rows = study.costs.to_dicts()
     return {row["protocol"]: hours for row in rows if (hours := row["hours_per_search"])}
 
 
-def _cost(first: str, hours: Mapping[str, float]) -> Fact:
+def _cost(first: str, hours: Mapping[str, float]) -> tuple[str, str]:
     """The time of a search under the first, as a multiple of that under the cheapest."""
     cheapest = min(hours, key=lambda label: (hours[label], label != first))
     if cheapest == first:
         label = f"a search under {first}, which none undercuts"
-        return Fact(value=duration(3600 * hours[first]), label=label)
+        return (duration(3600 * hours[first]), label)
     ratio = number(hours[first] / hours[cheapest], 1)
-    return Fact(value=f"{ratio} ×", label=f"as long a search as under {cheapest}, the cheapest")
+    return (f"{ratio} ×", f"as long a search as under {cheapest}, the cheapest")
 
 
 def _picture(study: ProtocolStudy) -> Illustration | None:

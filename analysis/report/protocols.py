@@ -109,7 +109,7 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
         return None
     rows = [
         (row, _estimate(row_of(study.picks.fairest.means, "regret", protocol=row["protocol"])))
-        for row in study.in_order(study.costs.by_protocol)
+        for row in study.in_order(study.costs)
         if row["regret"] is not None and row["hours_per_search"]
     ]
     if not rows:

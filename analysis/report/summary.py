@@ -12,7 +12,7 @@ from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.ranking import RankedRow, ranking_plot
 from podium.analysis.figures.series import Series
-from podium.analysis.page.html_page import Fact, Illustration, Summary
+from podium.analysis.page.html_page import Illustration, Summary
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.protocol_summary import protocol_summary
 from podium.analysis.report.verdict import answer_headline, answer_sentences, notices
@@ -53,7 +53,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
 def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
     tournament = results.tournament
     metric = results.ranked_by.label
-    trials = Fact(value=f"{results.trials.height:,}", label="trials of searches and finals")
+    trials = (f"{results.trials.height:,}", "trials of searches and finals")
     said = Summary(
         verdict=answer_headline(results),
         headline=answer_headline(results),
@@ -88,9 +88,9 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
         headline=said,
         facts=(
             *_facts(tournament, results.score),
-            Fact(
-                value=f"{len(tournament.names)} × {len(tournament.blocks)}",
-                label="competitors × blocks with all scores",
+            (
+                f"{len(tournament.names)} × {len(tournament.blocks)}",
+                "competitors × blocks with all scores",
             ),
         ),
         picture=_picture(tournament, score=results.score, gains={}),
@@ -100,16 +100,16 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
     )
 
 
-def _facts(tournament: Tournament, metric: str) -> Iterator[Fact]:
+def _facts(tournament: Tournament, metric: str) -> Iterator[tuple[str, str]]:
     """The lead of the first over the second, and how often the first is best."""
     winner, second, *_ = tournament.standings
     gap = winner.mean_score - second.mean_score
-    yield Fact(
-        value=signed(gap, 1),
-        label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
+    yield (
+        signed(gap, 1),
+        f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
     label = f"settings in which {winner.competitor} is best"
-    yield Fact(value=f"{winner.wins} of {winner.blocks}", label=label)
+    yield (f"{winner.wins} of {winner.blocks}", label)
 
 
 def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) -> Illustration:
@@ -161,12 +161,12 @@ def _one_loss_summary(
     (loss,), blocks = results.losses, counted(len(tested), "block")
     mean = number(_mean(tested, "test_winner"), 1)
     gain = results.overall.row(0, named=True)
-    facts = [Fact(value=mean, label=f"{results.metric} in %, mean over {blocks}")]
+    facts = [(mean, f"{results.metric} in %, mean over {blocks}")]
     if gain["gain"] is not None:
         facts.append(
-            Fact(
-                value=signed(PERCENT * gain["gain"], 1),
-                label="points of it gained by tuning",
+            (
+                signed(PERCENT * gain["gain"], 1),
+                "points of it gained by tuning",
             )
         )
     return replace(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from podium.analysis.figures.axis import Axis
-from podium.analysis.figures.lines import Dots, Line, lines_plot, thinned
+from podium.analysis.figures.lines import Line, lines_plot, thinned
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Section
@@ -181,11 +181,7 @@ def _incumbent(part: pl.DataFrame, *, note: str, most: int) -> Line:
         xs=tuple(index for index, _ in corners),
         ys=tuple(value for _, value in corners),
         note=note,
-        dots=Dots(
-            xs=tuple(dots["index"]),
-            ys=tuple(dots["objective"]),
-            states=tuple(state.lower() for state in dots["state"]),
-        ),
+        dots=dots.select("index", "objective", pl.col("state").str.to_lowercase()).rows(),
     )
 
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from podium.analysis.figures.axis import Axis
-from podium.analysis.figures.lines import Dots, Line, lines_plot, thinned
+from podium.analysis.figures.lines import Line, lines_plot, thinned
 from podium.analysis.figures.scatter import Point, scatter_plot
 
 _EPOCH = Axis(label="Epoch", digits=0)
@@ -49,7 +49,7 @@ def test_a_band_has_an_end_at_each_value_where_it_is_known():
 
 
 def test_every_dot_comes_with_its_state():
-    dots = Dots(xs=(0, 1, 2), ys=(50.0, 20.0, None), states=("complete", "pruned", "failed"))
+    dots = ((0, 50.0, "complete"), (1, 20.0, "pruned"), (2, None, "failed"))
     values = lines_of(Line(name="a", xs=(0,), ys=(50.0,), dots=dots), are_steps=True)
 
     assert values["lines"][0]["dots"] == {

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.analysis.figures.axis import Axis
-from podium.analysis.figures.lines import Dots, Line, lines_plot
+from podium.analysis.figures.lines import Line, lines_plot
 from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
@@ -27,7 +27,7 @@ def curves(names):
                 ys=[50 + rank + epoch for epoch in range(10)],
                 lows=[49 + rank + epoch for epoch in range(10)],
                 highs=[51 + rank + epoch for epoch in range(10)],
-                dots=Dots(xs=(2, 3), ys=(40.0, None), states=("pruned", "failed")),
+                dots=((2, 40.0, "pruned"), (3, None, "failed")),
             )
             for rank, name in enumerate(names)
         ],

@@ -85,8 +85,9 @@ def test_a_choice_has_a_favourite():
         np.random.default_rng(0), lambda positions: 9 * positions["kind"], ranges=ranges
     )
     region = best_regions(pooled(search))[0]
-    assert (region.best.favourite, region.best.favourite_share) == ("soft", 1)
-    assert region.best.overall_share == pytest.approx(search.positions["kind"].mean())
+    favourite, share, overall_share = region.best
+    assert (favourite, share) == ("soft", 1)
+    assert overall_share == pytest.approx(search.positions["kind"].mean())
 
 
 def test_weighted_medians_are_those_of_repeated_values():

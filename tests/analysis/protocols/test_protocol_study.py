@@ -126,22 +126,20 @@ def test_the_gains_of_the_final_stage_equal_a_slow_computation(
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
 def test_hours_and_optimism_equal_a_slow_computation(repeated_study, slow_study, protocol):
-    row = repeated_study.costs.by_protocol.filter(pl.col("protocol") == protocol).row(
-        0, named=True
-    )
+    row = repeated_study.costs.filter(pl.col("protocol") == protocol).row(0, named=True)
     search, final = (slow_study.hours(protocol, stage) for stage in ("search", "final"))
     assert (row["search_hours"], row["final_hours"]) == pytest.approx((search, final))
     assert row["hours_per_search"] == pytest.approx(search / len(slow_study.cells()))
-    assert value(repeated_study.optimism.over_runs, protocol, "fresh") == pytest.approx(
+    assert value(repeated_study.optimism_over_runs, protocol, "fresh") == pytest.approx(
         slow_study.fresh_optimism(protocol)
     )
 
 
 def test_a_copy_costs_each_protocol_and_the_study_once(repeated_study, slow_study):
     copies = [row for row in slow_study.trials.values() if row["same_as"]]
-    assert repeated_study.costs.num_copies == len(copies) > 0
-    alone = repeated_study.costs.by_protocol["gpu_hours"].sum()
-    assert alone - repeated_study.costs.spent_hours == pytest.approx(
+    assert repeated_study.num_copies == len(copies) > 0
+    alone = repeated_study.costs["gpu_hours"].sum()
+    assert alone - repeated_study.spent_hours == pytest.approx(
         sum(r["seconds"] for r in copies) / 3600
     )
 
@@ -168,7 +166,7 @@ def test_what_leaks_is_marked_and_not_on_the_front(repeated_study):
         "kfold": "kfold",
         "test_tuned": "test_tuned (leaks)",
     }
-    front = dict(repeated_study.costs.by_protocol.select("protocol", "on_front").iter_rows())
+    front = dict(repeated_study.costs.select("protocol", "on_front").iter_rows())
     assert front[SCALE] is None
     assert True in front.values()
 
@@ -183,7 +181,7 @@ def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
     again = study_of(shuffled(repeated_frames, seed=1))
     frames = attrgetter(
         *("runs", "finals.means", "finals.by_loss", "finals.differences"),
-        *("losses", "optimism.over_runs", "costs.by_protocol", "readings"),
+        *("losses", "optimism_over_runs", "costs", "readings"),
     )
     for mine, theirs in zip(frames(repeated_study), frames(again), strict=True):
         assert mine.equals(theirs)
@@ -204,7 +202,7 @@ def test_failed_trials_are_not_compared():
     assert found.picks.scale.searches["num_configs"].to_list() == [3] * len(
         found.picks.scale.searches
     )
-    assert found.costs.by_protocol["failed_hours"].min() > 0
+    assert found.costs["failed_hours"].min() > 0
 
 
 def test_runs_that_early_stopping_let_run_score_no_pick():
@@ -212,7 +210,7 @@ def test_runs_that_early_stopping_let_run_score_no_pick():
     assert (found.picks.scale, found.picks.own) == (None, None)
     assert found.reasons["scale"].startswith("test_tuned stopped trials early")
     assert found.reasons["own"].startswith("fixed, kfold, test_tuned stopped trials early")
-    assert found.costs.by_protocol["pruned_hours"].min() > 0
+    assert found.costs["pruned_hours"].min() > 0
     assert value(found.finals.means, "fixed", "tuning") is not None
 
 
@@ -274,7 +272,7 @@ def test_a_single_protocol_without_quarantine_still_has_its_gains_and_costs():
     assert found.finals.unit == "seeds"
     assert value(found.finals.means, "fixed", "classes") == pytest.approx(0.02, abs=0.005)
     assert value(found.finals.means, "fixed", "classes", "low") is not None
-    assert found.costs.by_protocol["gpu_hours"].item() > 0
+    assert found.costs["gpu_hours"].item() > 0
     assert (found.picks.scale, found.picks.own) == (None, None)
 
 

@@ -62,7 +62,7 @@ def test_protocols_of_unlike_searches_are_not_ranked():
     is_missing = (pl.col("protocol") == "good") & (pl.col("block") == "g-b/n/16")
     study = study_of(replace(frames, trials=frames.trials.filter(~is_missing)))
     assert protocol_headline(study).startswith("Protocols cannot be ranked yet")
-    assert study.costs.by_protocol["on_front"].to_list() == [None] * 3
+    assert study.costs["on_front"].to_list() == [None] * 3
     assert "costs and regrets" not in sentences(study)
 
 

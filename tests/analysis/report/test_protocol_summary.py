@@ -39,7 +39,7 @@ def crossed(crossed_results):
 
 def test_the_verdict_and_the_facts_have_the_regrets_and_the_cost_of_the_study(crossed):
     results, summary = crossed
-    costs = {row["protocol"]: row for row in results.protocol_study.costs.by_protocol.to_dicts()}
+    costs = {row["protocol"]: row for row in results.protocol_study.costs.to_dicts()}
     best, other = sorted(("fixed", "kfold"), key=lambda label: costs[label]["regret"])
     least, more = (100 * costs[label]["regret"] for label in (best, other))
 
@@ -49,18 +49,18 @@ def test_the_verdict_and_the_facts_have_the_regrets_and_the_cost_of_the_study(cr
         f" to the best config, against {number(more)} under {other}; their picks do not differ"
         " significantly."
     )
-    assert summary.facts[0].value == number(least)
-    assert summary.facts[2].value == "3 × 1 × 2"
+    assert summary.facts[0][0] == number(least)
+    assert summary.facts[2][0] == "3 × 1 × 2"
 
 
 def test_the_fact_on_cost_compares_the_best_with_the_cheapest(crossed):
     results, summary = crossed
-    costs = {row["protocol"]: row for row in results.protocol_study.costs.by_protocol.to_dicts()}
+    costs = {row["protocol"]: row for row in results.protocol_study.costs.to_dicts()}
     best = min(("fixed", "kfold"), key=lambda label: costs[label]["regret"])
     ratio = costs[best]["hours_per_search"] / costs["fixed"]["hours_per_search"]
 
     expected = f"{ratio:.1f} ×" if best == "kfold" else "6 min 40 s"
-    assert summary.facts[1].value == expected
+    assert summary.facts[1][0] == expected
 
 
 def test_the_picture_is_regret_against_cost_of_every_protocol(crossed):
@@ -85,7 +85,7 @@ def test_without_tests_of_searches_it_says_what_the_finals_show(first_screen):
 
     assert "scored best on test" in summary.verdict
     assert "regret" not in summary.verdict
-    assert summary.facts[0].label.startswith("Recall@1 in % on test of what ")
+    assert summary.facts[0][1].startswith("Recall@1 in % on test of what ")
     assert summary.picture.plots[0].kind != "scatter"
 
 

@@ -42,7 +42,7 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
     mean = sum(tested["test_winner"]) / len(tested)
     gain = mean - sum(tested["test_default"]) / len(tested)
 
-    assert [fact.value for fact in summary.facts[:2]] == [
+    assert [value for value, _ in summary.facts[:2]] == [
         f"{100 * mean:.1f}",
         f"+{100 * gain:.1f}",
     ]
@@ -58,7 +58,7 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
 def test_what_was_not_tested_is_told_as_an_order():
     summary, _ = summary_of(thesis_cub200.score_table())
     assert summary.verdict.endswith("6 data sets or 6 backbones; these are 1 and 3.")
-    assert [fact.value for fact in summary.facts] == ["+2.2", "12 of 12", "10 × 12"]
+    assert [value for value, _ in summary.facts] == ["+2.2", "12 of 12", "10 × 12"]
     assert [row[1].text for row in summary.leaderboard.rows] == ["1", "2", "3", "4", "5"]
 
 
