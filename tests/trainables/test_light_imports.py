@@ -43,12 +43,19 @@ print(len(list(run_trial(tiny_trial({cache_folder!r})))))
 
 def test_what_plans_need_of_trials_is_there_without_torch():
     run(
-        HEAVY | {"torch"},
+        HEAVY | {"torch", "matplotlib", "fontTools"},
         """
 for name in ("settings.trial_settings", "trial_reports", "recipes", "errors", "registry",
              "hashing",
              "dataset_interface.load_dataset", "dataset_interface.class_splits", "datasets.glyphs",
-             "batch_samplers.balanced", "batch_samplers.random"):
+             "batch_samplers.balanced", "batch_samplers.random", "network.initial_weights"):
     importlib.import_module(f"podium.trainables.{name}")
+for name in ("design_analysis", "t_test_power"):
+    importlib.import_module(f"podium.analysis.estimates.{name}")
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
+from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.settings.trial_settings import DatasetSettings
+dataset_facts(DatasetSettings(name="glyphs"))
+assert backbone_facts("vit_b_16").side_multiple == 16
 """,
     )

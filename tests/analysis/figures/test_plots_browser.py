@@ -4,9 +4,12 @@ import re
 
 import pytest
 
+from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.critical_difference import critical_difference_plot
 from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
+from podium.analysis.figures.lines import Line, lines_plot
+from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
 from podium.analysis.page.tables import Cell, Column, Table
@@ -14,6 +17,9 @@ from tests.analysis.figure_flaws import FLAWS
 from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
+
+_SCORE = Axis(label="Recall@1, %")
+_WORDS = {"title": "Title"}
 
 
 def names(count):
@@ -92,7 +98,62 @@ def diagram(count):
     )
 
 
-def page_of(*plots):
+def curves(names):
+    plot = lines_plot(
+        [
+            Line(
+                name=name,
+                xs=range(1, 11),
+                ys=[50 + rank + epoch for epoch in range(10)],
+                lows=[49 + rank + epoch for epoch in range(10)],
+                highs=[51 + rank + epoch for epoch in range(10)],
+                dots=((2, 40.0, "pruned"), (3, None, "failed")),
+            )
+            for rank, name in enumerate(names)
+        ],
+        x=Axis(label="Epoch", digits=0),
+        y=_SCORE,
+        name=f"curves-{len(names)}",
+        label="latin",
+        band="range of 3 seeds",
+        **_WORDS,
+    )
+    other = lines_plot(
+        [], x=Axis(label="Epoch"), y=_SCORE, name=f"other-{len(names)}", label="greek", **_WORDS
+    )
+    return plot, other
+
+
+def bump(names):
+    count = len(names)
+    return lines_plot(
+        [
+            Line(name=name, xs=(0, 1), ys=(rank + 1, count - rank))
+            for rank, name in enumerate(names)
+        ],
+        x=Axis.of_categories("K", ("1", "10")),
+        y=Axis(label="Rank", limits=(count + 0.5, 0.5)),
+        name=f"bump-{len(names)}",
+        has_points=True,
+        **_WORDS,
+    )
+
+
+def costs(names):
+    return scatter_plot(
+        [
+            Point(name=name, label=name, x=0.125 * 1.2**rank, y=50.0 + rank, low=49.0, high=60.0)
+            for rank, name in enumerate(names)
+        ],
+        x=Axis(label="GPU-hours", scale="log"),
+        y=_SCORE,
+        name=f"costs-{len(names)}",
+        front=((0.125, 50.0), (0.25, 51.0)),
+        **_WORDS,
+    )
+
+
+def page_of(*figures):
     table = (Column(label="a"),), ((Cell(text="1"),),)
     sections = tuple(
         Section(
@@ -101,7 +162,8 @@ def page_of(*plots):
             parts=(
                 Illustration(
                     name=f"f-{plot.name}",
-                    plots=(plot,),
+                    plots=(plot, *others),
+                    selector="Block" if others else "",
                     caption="Caption.",
                     table=Table(
                         name=f"t-{plot.name}", caption="T", columns=table[0], rows=table[1]
@@ -109,7 +171,7 @@ def page_of(*plots):
                 ),
             ),
         )
-        for plot in plots
+        for plot, *others in figures
     )
     looks = tuple(series_of(names(46), ranked=names(46)).values())
     return Page(title="Plots", subtitle="of every kind", sections=sections, series=looks)
@@ -119,7 +181,9 @@ def page_of(*plots):
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("plots") / "page.html"
     plots = [*(kind(count) for kind in (ranks, diagram) for count in (5, 46)), groups(), bars()]
-    path.write_text(render_page(page_of(*plots)), encoding="utf-8")
+    plots += [kind(names(count)) for kind in (bump, costs) for count in (5, 46)]
+    page = page_of(*((plot,) for plot in plots), *(curves(names(count)) for count in (5, 46)))
+    path.write_text(render_page(page), encoding="utf-8")
     return path.as_uri()
 
 
@@ -143,7 +207,7 @@ def test_texts_of_plots_are_whole_apart_and_readable_at_any_width(visit, size, s
     found = visit(size, scheme)
     assert found.run(FLAWS) == []
     assert found.complaints == []
-    assert found.run("document.querySelectorAll('.plot > svg').length") == 6
+    assert found.run("document.querySelectorAll('.plot > svg').length") == 12
 
 
 def tip(found, plot, at):
@@ -180,3 +244,26 @@ def test_pressing_a_competitor_fades_the_others_in_every_plot(visit):
     opacity = "getComputedStyle(document.querySelector(`#ranks-5 [data-competitor='%s']`)).opacity"
     assert found.run(opacity % "ArcFace 0") == "1"
     assert found.run(opacity % "SoftTriple 4") == "0.15"
+
+
+def test_pointing_at_a_line_says_its_value_and_fades_the_others(visit):
+    found = visit(LAPTOP)
+    line = found.page.locator("#curves-5 [aria-label=line] path").last
+    line.scroll_into_view_if_needed()
+    box = line.bounding_box()
+    found.page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 1)
+
+    text = found.page.locator("#curves-5 [aria-label=tip]").text_content()
+    assert "Epoch: 10" in text
+    assert "Recall@1, %: " in text
+    assert "range of 3 seeds: " in text
+    assert found.page.locator("#curves-5 [aria-label=line] path[style*='0.2']").count() > 0
+
+
+def test_the_selector_shows_the_plots_of_one_label(visit):
+    found = visit(PHONE)
+    assert found.page.locator("#curves-5").is_visible()
+    found.page.get_by_label("Block").first.select_option("greek")
+
+    assert not found.page.locator("#curves-5").is_visible()
+    assert found.page.locator("#other-5").is_visible()

@@ -81,29 +81,6 @@ def test_all_chapters_are_opened_and_closed_by_one_button(visit):
     assert visit.run("document.querySelectorAll('details.chapter[open]').length") == 0
 
 
-def test_a_competitor_that_is_pressed_is_highlighted_in_plots_and_tables(visit):
-    name = visit.run("document.querySelector('#leaders tbody tr').dataset.competitor")
-    visit.page.locator(f"#leaders tr[data-competitor={name}] th").click()
-    opacity = (
-        "[...document.querySelectorAll('#summary-ranking-plot [data-competitor]')]"
-        ".map((it) => [it.dataset.competitor, getComputedStyle(it).opacity])"
-    )
-
-    assert {it for other, it in visit.run(opacity) if other == name} == {"1"}
-    assert {it for other, it in visit.run(opacity) if other != name} == {"0.15"}
-
-    visit.page.keyboard.press("Escape")
-    assert {it for _, it in visit.run(opacity)} == {"1"}
-
-
-def test_pointing_at_a_competitor_tells_its_numbers(visit):
-    box = visit.page.locator("#summary-ranking-plot > svg").bounding_box()
-    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
-    tip = visit.page.locator("#summary-ranking-plot [aria-label=tip]")
-
-    assert "average rank" in tip.text_content()
-
-
 def test_what_is_not_shown_is_listed_with_its_reason(visit):
     visit.page.locator("#not-shown > summary").click()
     reasons = visit.page.locator("#not-shown li").all_inner_texts()

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from torchvision.transforms import CenterCrop, Compose, Resize
 from torchvision.transforms import functional as vision
 
-from podium.trainables.batches.augmentation import centre_crop, resized_crop, shifted
+from podium.trainables.batches.augmentation import resized_crop, shifted
 from tests.trainables.small_photographs import photograph
 
 
@@ -48,24 +47,6 @@ def test_a_resized_crop_is_that_of_torchvision_up_to_one_grey_level(box):
     levels = np.abs(found.transpose(1, 2, 0).astype(int) - expected)
     assert levels.max() <= 1
     assert levels.mean() < 0.25
-
-
-def test_a_flip_exchanges_left_and_right_of_a_crop():
-    image, box = photograph(50, 70, seed=2), np.array((3, 4, 40, 44))
-    straight, flipped = (
-        resized_crop(image, box, 16, is_flipped=is_flipped) for is_flipped in (False, True)
-    )
-    assert np.array_equal(flipped, np.flip(straight, axis=2))
-    assert not np.array_equal(flipped, straight)
-
-
-@pytest.mark.parametrize("size", [(90, 120), (121, 90), (40, 40), (27, 33), (40, 73), (20, 300)])
-def test_the_centre_has_the_bits_of_torchvision(size):
-    image = photograph(*size, seed=3)
-    steps = Compose([Resize(40), CenterCrop(35)])
-    expected = np.asarray(steps(Image.fromarray(image)))
-    found = centre_crop(image, 40, 35)
-    assert np.array_equal(found.transpose(1, 2, 0), expected)
 
 
 def test_a_read_only_image_of_the_right_size_is_resized_too():

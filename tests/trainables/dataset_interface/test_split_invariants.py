@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.trainables.dataset_interface.class_splits import (
-    assert_class_disjoint,
     make_split,
     protocol_hash,
     validation_counts,
@@ -74,15 +73,6 @@ def test_counts_without_names_are_those_with_names(given_places):
     if settings.val_fraction is not None:
         assert counts == (round(settings.val_fraction * len(names)),)
     assert len(make_split(names, settings, fold, draw).val) == counts[fold]
-
-
-@given(names_and_places(1), st.data())
-def test_a_test_class_on_either_side_is_refused_and_no_other_is(given_places, data):
-    names, place = given_places
-    split = make_split(names, *place)
-    assert_class_disjoint(split, [f"{name} of the test" + "x" * 5 for name in names])
-    with pytest.raises(TrialInputError, match="classes must be disjoint; both have"):
-        assert_class_disjoint(split, [data.draw(st.sampled_from(names))])
 
 
 @given(names_and_places(2))

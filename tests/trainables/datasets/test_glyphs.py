@@ -1,6 +1,4 @@
 import math
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -225,16 +223,3 @@ def test_a_missing_font_is_named(monkeypatch, tmp_path):
         TrialInputError, match=r"fonts matplotlib ships; .*DejaVuSans\.ttf: No such"
     ):
         glyphs(tmp_path / "cache")
-
-
-def test_neither_torch_nor_matplotlib_nor_fonttools_is_loaded_for_facts():
-    program = (
-        "import sys; from podium.trainables.dataset_interface.load_dataset import dataset_facts; "
-        "from podium.trainables.settings.trial_settings import DatasetSettings; "
-        "dataset_facts(DatasetSettings(name='glyphs')); "
-        "print([name for name in ('torch', 'matplotlib', 'fontTools') if name in sys.modules])"
-    )
-    finished = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert finished.stdout == "[]\n"

@@ -2,12 +2,17 @@
 
 import pytest
 import torch
+from pytorch_metric_learning.distances import DotProductSimilarity
+from pytorch_metric_learning.losses import NPairsLoss
 
 from podium.trainables.loss_composition.batch import Batch, References
 from podium.trainables.losses.angular import Angular
 from podium.trainables.losses.csml import CSML
 from podium.trainables.losses.dr_multi_similarity import DRMultiSimilarity
+from podium.trainables.losses.language_guidance import LanguageGuidance
+from podium.trainables.losses.n_pair import NPair
 from podium.trainables.losses.nca import Nca
+from podium.trainables.losses.polar_sine import PolarSine
 from podium.trainables.losses.smooth_ap import SmoothAp
 from podium.trainables.losses.structural import Structural
 from podium.trainables.losses.triangular import Triangular
@@ -16,6 +21,7 @@ from podium.trainables.registry import load, names
 from tests.trainables.losses.loss_cases import (
     BATCHES,
     DIM,
+    balanced_labels,
     embeddings,
     full_batch,
     prepared_loss,
@@ -126,3 +132,36 @@ def test_triplet_is_random_if_its_miner_is(miner):
         batch = Batch.of(embeddings(24), BATCHES["balanced"][1])
         with pytest.raises(AssertionError, match="gets random numbers"):
             loss(batch)
+
+
+def test_more_classes_than_dimensions_of_polar_sine_are_cut_into_tuples_of_at_most_that_many():
+    x = torch.eye(DIM, dtype=torch.float64).repeat(2, 1).repeat_interleave(2, dim=0)
+    assert PolarSine()(Batch.of(x, balanced_labels(2 * DIM, 2))).value == 0.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nearly_equal_embeddings_of_many_classes_keep_polar_sine_finite(dtype):
+    x = embeddings(1, dim=512, dtype=dtype) + 1e-6 * embeddings(180, dim=512, dtype=dtype, seed=1)
+    value, gradients, _ = run(PolarSine(), x, balanced_labels(36, 5))
+    assert value.isfinite()
+    assert gradients["embeddings"].isfinite().all()
+
+
+def test_only_pairs_of_two_classes_are_active_in_language_guidance():
+    labels = balanced_labels(num_classes=3, samples_per_class=2)
+    text = embeddings(3, dim=5, dtype=torch.float64, seed=4)[labels]
+    output = LanguageGuidance()(
+        Batch.of(embeddings(6, dtype=torch.float64), labels, class_text_BT=text)
+    )
+    assert output.active_fraction == pytest.approx(24 / 30)
+
+
+def test_against_the_partners_of_two_images_a_class_n_pair_is_the_loss_of_the_paper():
+    x, labels = embeddings(14, dtype=torch.float64).requires_grad_(), torch.arange(7)
+    partners = References(x[7:], x[7:], labels)
+    ours = NPair(norm_weight=0.0)(Batch.of(x[:7], labels, references=partners)).value
+    dot_products = DotProductSimilarity(normalize_embeddings=False)
+    theirs = NPairsLoss(distance=dot_products)(x, labels.repeat(2))
+    torch.testing.assert_close(ours, theirs)
+    gradients = (torch.autograd.grad(value, x, retain_graph=True) for value in (ours, theirs))
+    torch.testing.assert_close(*gradients)

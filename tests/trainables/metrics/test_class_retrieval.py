@@ -66,29 +66,6 @@ def test_without_a_gallery_pytorch_metric_learning_finds_the_same():
     assert found["map_at_r", None].value == pytest.approx(theirs_map, abs=1e-7)
 
 
-def test_between_queries_and_gallery_pytorch_metric_learning_finds_the_same(parted):
-    embeddings, labels, is_gallery = parted
-    theirs = calculator().get_accuracy(
-        embeddings[~is_gallery].double(),
-        labels[~is_gallery],
-        embeddings[is_gallery].double(),
-        labels[is_gallery],
-    )
-    scores = compute(
-        ("recall", "map_at_r", "r_precision"),
-        embeddings,
-        labels,
-        ks=(1,),
-        is_gallery_N=is_gallery,
-    )
-    found = by_metric(scores)
-    assert found["recall", 1].value == pytest.approx(theirs["precision_at_1"], abs=1e-7)
-    assert found["r_precision", None].value == pytest.approx(theirs["r_precision"], abs=1e-7)
-    theirs_map = theirs["mean_average_precision_at_r"]
-    assert found["map_at_r", None].value == pytest.approx(theirs_map, abs=1e-7)
-    assert {(score.queries, score.gallery) for score in scores} == {(79, 40)}
-
-
 def test_queries_are_ranked_in_the_gallery_and_keep_their_position(parted):
     embeddings, labels, is_gallery = parted
     ranks = ClassRetrieval(

@@ -46,62 +46,6 @@ def test_backbone_embedding_layer_and_proxies_have_their_own_learning_rates_and_
     assert [weight.shape for weight in of_loss] == [(4, 4)]
 
 
-# One number x with gradient 2, three steps, by the rules of the papers, written out.
-def adam(x, decay, *, is_decoupled):
-    first = second = 0.0
-    for step in (1, 2, 3):
-        gradient = 2.0 + (0.0 if is_decoupled else decay * x)
-        x -= 0.01 * decay * x if is_decoupled else 0.0
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.999 * second + 0.001 * gradient**2
-        root = (second / (1 - 0.999**step)) ** 0.5
-        x -= 0.01 * first / (1 - 0.9**step) / (root + 0.5)
-    return x
-
-
-def sgd(x, decay):
-    velocity = 0.0
-    for step in (1, 2, 3):
-        gradient = 2.0 + decay * x
-        velocity = gradient if step == 1 else 0.7 * velocity + gradient
-        x -= 0.01 * velocity
-    return x
-
-
-def rmsprop(x, decay):
-    square = velocity = 0.0
-    for _ in range(3):
-        gradient = 2.0 + decay * x
-        square = 0.99 * square + 0.01 * gradient**2
-        velocity = 0.7 * velocity + gradient / (square**0.5 + 1e-8)
-        x -= 0.01 * velocity
-    return x
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("adamw", adam(0.8, 0.3, is_decoupled=True)),
-        ("adam", adam(0.8, 0.3, is_decoupled=False)),
-        ("sgd", sgd(0.8, 0.3)),
-        ("rmsprop", rmsprop(0.8, 0.3)),
-    ],
-)
-def test_each_optimiser_steps_as_its_rule_says(name, expected):
-    training = settings(
-        optimiser=name, learning_rate=0.01, weight_decay=0.3, momentum=0.7, adam_epsilon=0.5
-    )
-    embedder = tiny_embedder()
-    bias = embedder.embedding.bias
-    nn.init.constant_(bias, 0.8)
-    optimiser = make_optimiser(embedder, prepared("contrastive"), training)
-    for _ in range(3):
-        optimiser.zero_grad()
-        (2.0 * bias.sum()).backward()
-        optimiser.step()
-    torch.testing.assert_close(bias.detach(), torch.full((4,), expected), rtol=1e-5, atol=1e-7)
-
-
 @pytest.mark.parametrize(
     ("clipped", "expected"),
     [("all", (0.5, 0.5)), ("network", (0.5, 3.0)), ("loss", (3.0, 0.5))],

@@ -43,32 +43,6 @@ def feature_files(cache_folder):
     return {file.name for file in (cache_folder / "features").glob("glyphs-*.npy")}
 
 
-def features_by_hand(settings, indices, seed):
-    """One image at a time through a network drawn in the same way."""
-    dataset = load_dataset(settings.dataset, settings.cache_folder)
-    with reproducible(seed, 1), torch.no_grad():
-        backbone = ConvSmall().eval()
-        return torch.cat(
-            [
-                backbone(torch.from_numpy(dataset.pixels.image(index).copy())[None, None])
-                for index in indices
-            ]
-        ).numpy()
-
-
-def test_features_are_those_of_the_backbone_in_evaluation_mode(tmp_path):
-    settings = frozen_trial(tmp_path)
-    setup = set_up(settings)
-    frozen = FrozenFeatures(setup, ON_THE_CPU, seed=5)
-    for half in (setup.dataset.train_classes, setup.dataset.test_classes):
-        indices = np.flatnonzero(np.isin(setup.dataset.labels, half[3:6]))
-        found = torch.cat(list(frozen.batches(setup.dataset, indices).evaluation()))
-        expected = features_by_hand(settings, indices, seed=5)
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=1e-6)
-        (batch,) = frozen.batches(setup.dataset, indices).training([np.array([7, 2])], 0, 1)
-        np.testing.assert_allclose(batch.numpy(), expected[[7, 2]], rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("head_init", ["uniform", "kaiming"])
 def test_the_head_starts_as_it_does_behind_the_backbone(tmp_path, head_init):
     setup = set_up(frozen_trial(tmp_path, training={"head_init": head_init}))
@@ -205,13 +179,6 @@ def test_the_untrained_baseline_is_that_of_the_whole_network(tmp_path):
         for score, expected in zip(one.scores, other.scores, strict=True):
             assert score.value == pytest.approx(expected.value, abs=0.02)
     assert frozen[1].retrievals[0].png == whole[1].retrievals[0].png
-
-
-def test_a_head_learns_letters_it_does_not_train_on(tmp_path):
-    changes = {"embedding_dim": 32, "evaluate_test": False}
-    (untrained,) = run_trial(frozen_trial(tmp_path, epochs=0, loss="untrained", **changes))
-    *_, last = run_trial(frozen_trial(tmp_path, epochs=8, loss="multi_similarity", **changes))
-    assert last.recall(1) > untrained.recall(1) + 0.05
 
 
 @pytest.mark.gpu
