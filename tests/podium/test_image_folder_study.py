@@ -78,7 +78,7 @@ def test_with_a_gpu_the_study_fine_tunes_a_large_network(tmp_path):
     assert study.resources.gpus_per_trial == 1
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"folder"}))
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"folder"}))
 def test_a_published_data_set_is_known_by_its_layout(tmp_path, kind):
     (tmp_path / "s.yaml").write_text(first_text(make_tree(kind, tmp_path / "images")))
     (dataset,) = load_study(tmp_path / "s.yaml").datasets

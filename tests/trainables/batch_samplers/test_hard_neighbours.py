@@ -77,30 +77,6 @@ def test_a_batch_is_what_the_slow_rule_finds_around_its_anchor(case, epoch):
             assert set(group) == set(wanted)  # with repeats of a small class
 
 
-def share_of_hard_anchors(sampler, labels, embeddings):
-    """How many anchors of an epoch meet one of the five nearest images of other classes."""
-    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
-    similarity = unit @ unit.T
-    similarity[labels[:, None] == labels] = -np.inf
-    hardest = np.argsort(-similarity, axis=1)[:, :5]
-    met = [
-        bool(set(hardest[image].tolist()) & set(batch.tolist()))
-        for batch in sampler.epoch(1, embeddings if sampler.needs_embeddings else None)
-        for image in batch
-    ]
-    return np.mean(met)
-
-
-def test_anchors_meet_hard_negatives_more_often_than_in_balanced_batches():
-    labels = np.repeat(np.arange(60), 12)
-    embeddings = embeddings_of(labels, seed=1, dim=16)
-    shares = {
-        sampler: share_of_hard_anchors(sampler(labels, 32, 4, 0), labels, embeddings)
-        for sampler in (Balanced, HardNeighbours)
-    }
-    assert shares[HardNeighbours] > 2 * shares[Balanced] > 0.0
-
-
 def test_the_nearest_image_of_a_class_is_passed_over_unless_all_its_images_are_needed():
     labels = np.array([0, 0, 1, 1, 1, 2, 2])
     angles = np.deg2rad([0, 1, 10, 20, 30, 15, 40])

@@ -5,15 +5,21 @@ network can learn them. A few are grey, CMYK and, where files may be PNG, transp
 """
 
 import colorsys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
-from scipy.io import savemat
 
-from tests.trainables.dataset_readers.trees import cell, struct, write_lines
+from tests.trainables.dataset_readers.trees import (
+    write_cars196_combined,
+    write_cars196_devkit,
+    write_cub200,
+    write_in_shop,
+    write_sop,
+)
+
+KINDS = ("cub200", "cars196", "cars196_devkit", "sop", "in_shop", "folder")
 
 
 class _Picture(NamedTuple):
@@ -43,105 +49,49 @@ def make_tree(
         for number in range(images_per_class)
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    KINDS[kind](folder, pictures, classes, size)
+
+    def image(path: Path, place: int) -> None:
+        _write_image(path, pictures[place], size)
+
+    def labels(first_test: int) -> list[int]:
+        """From 1 on for training, from ``first_test`` on for testing."""
+        numbers = [picture.class_number for picture in pictures]
+        return [it + 1 if it < classes else it - classes + first_test for it in numbers]
+
+    cars = [f"Make Model {number} 2012" for number in range(1, 197)]
+    match kind:
+        case "cub200":
+            birds = [f"{number:03d}.Bird_{number}" for number in range(1, 201)]
+            write_cub200(folder, labels(first_test=101), birds, image)
+        case "cars196":
+            write_cars196_combined(folder, labels(first_test=99), cars, image)
+        case "cars196_devkit":
+            write_cars196_devkit(folder, labels(first_test=99), cars, image)
+        case "sop":
+            write_sop(folder, labels(first_test=11_319), 11_319, image)
+        case "in_shop":
+            write_in_shop(
+                folder, [_clothes(it, classes, images_per_class) for it in pictures], image
+            )
+        case _:
+            _folder(folder, pictures, size)
     return folder
 
 
-def _cub200(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    folder = root / "CUB_200_2011"
-    names = {number: f"{number:03d}.Bird_{number}" for number in range(1, 201)}
-    images, labels = [], []
-    for place, picture in enumerate(pictures, 1):
-        class_id = _class_id(picture, classes, first_test=101)
-        path = f"{names[class_id]}/Bird_{class_id}_{picture.number:04d}_{place}.jpg"
-        _write_image(folder / "images" / path, picture, size)
-        images.append(f"{place} {path}")
-        labels.append(f"{place} {class_id}")
-    write_lines(folder / "images.txt", images)
-    write_lines(folder / "image_class_labels.txt", labels)
-    write_lines(folder / "classes.txt", [f"{number} {name}" for number, name in names.items()])
+def _clothes(picture: _Picture, classes: int, images_per_class: int) -> tuple[str, str]:
+    item = f"id_{picture.class_number + 1:08d}"
+    side = "query" if picture.number < images_per_class // 2 else "gallery"
+    status = "train" if picture.class_number < classes else side
+    return f"WOMEN/Dresses/{item}/{picture.number:02d}_1_front.jpg", status
 
 
-def _cars196(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    folder = root / "cars196"
-    rows = []
-    for place, picture in enumerate(pictures, 1):
-        name = f"car_ims/{place:06d}.jpg"
-        _write_image(folder / name, picture, size)
-        class_id = _class_id(picture, classes, first_test=99)
-        rows.append((name, 1, 2, 30, 40, class_id, place % 2))
-    fields = ("relative_im_path", "bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "test")
-    content = {"annotations": struct(fields, rows), "class_names": _car_names()}
-    savemat(folder / "cars_annos.mat", content)
-
-
-def _cars196_devkit(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    folder = root / "stanford_cars"
-    (folder / "devkit").mkdir(parents=True)
-    savemat(folder / "devkit" / "cars_meta.mat", {"class_names": _car_names()})
-    fields = ("bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname")
-    files = {"cars_train": "cars_train_annos", "cars_test": "cars_test_annos_withlabels"}
-    for half, (images, annotations) in enumerate(files.items()):
-        rows = []
-        for place, picture in enumerate(pictures[half::2], 1):
-            _write_image(folder / images / f"{place:05d}.jpg", picture, size)
-            class_id = _class_id(picture, classes, first_test=99)
-            rows.append((1, 2, 30, 40, class_id, f"{place:05d}.jpg"))
-        content = {"annotations": struct(fields, rows)}
-        savemat(folder / "devkit" / f"{annotations}.mat", content)
-
-
-def _sop(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    folder = root / "Stanford_Online_Products"
-    lists = {"Ebay_train.txt": [], "Ebay_test.txt": []}
-    for place, picture in enumerate(pictures, 1):
-        class_id = _class_id(picture, classes, first_test=11_319)
-        path = f"chair_final/{111085122870 + class_id}_{picture.number}.JPG"
-        _write_image(folder / path, picture, size)
-        file = "Ebay_train.txt" if picture.class_number < classes else "Ebay_test.txt"
-        lists[file].append(f"{place} {class_id} 4 {path}")
-    for file, lines in lists.items():
-        write_lines(folder / file, ["image_id class_id super_class_id path", *lines])
-
-
-def _in_shop(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    folder = root / "In-shop Clothes Retrieval Benchmark"
-    num_queries = (1 + max(picture.number for picture in pictures)) // 2
-    lines = []
-    for picture in pictures:
-        item = f"id_{picture.class_number + 1:08d}"
-        path = f"WOMEN/Dresses/{item}/{picture.number:02d}_1_front.jpg"
-        _write_image(folder / "Img" / "img" / path, picture, size)
-        side = "query" if picture.number < num_queries else "gallery"
-        status = "train" if picture.class_number < classes else side
-        lines.append(f"img/{path}    {item} {status}")
-    header = [str(len(lines)), "image_name item_id evaluation_status"]
-    write_lines(folder / "Eval" / "list_eval_partition.txt", [*header, *lines])
-
-
-def _folder(root: Path, pictures: list[_Picture], classes: int, size: int) -> None:
-    del classes  # of class folders alone the second half by name is for testing
+def _folder(root: Path, pictures: list[_Picture], size: int) -> None:
+    """Of class folders alone the second half by name is for testing."""
     for picture in pictures:
         is_transparent = picture == (2, 0)
         name = f"{picture.number}.{'png' if is_transparent else 'jpg'}"
         path = root / f"stripes {picture.class_number:03d}" / name
         _write_image(path, picture, size, mode="RGBA" if is_transparent else None)
-
-
-KINDS: dict[str, Callable[[Path, list[_Picture], int, int], None]] = {
-    "cub200": _cub200,
-    "cars196": _cars196,
-    "cars196_devkit": _cars196_devkit,
-    "sop": _sop,
-    "in_shop": _in_shop,
-    "folder": _folder,
-}
-
-
-def _class_id(picture: _Picture, classes: int, *, first_test: int) -> int:
-    """From 1 on for training, from ``first_test`` on for testing."""
-    number = picture.class_number
-    return number + 1 if number < classes else number - classes + first_test
 
 
 def _write_image(path: Path, picture: _Picture, size: int, *, mode: str | None = None) -> None:
@@ -164,7 +114,3 @@ def _stripes(picture: _Picture, size: int) -> np.ndarray:
     pixels = wave[..., None] * colours[0] + (1 - wave[..., None]) * colours[1]
     noisy = 255 * pixels + generator.normal(0, 12, pixels.shape)
     return noisy.clip(0, 255).astype(np.uint8)
-
-
-def _car_names():
-    return cell([f"Make Model {number} 2012" for number in range(1, 197)])

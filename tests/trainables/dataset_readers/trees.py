@@ -16,9 +16,17 @@ IN_SHOP = {"train": RoleCounts(2, 3), "query": RoleCounts(2, 3), "gallery": Role
 
 _BIRDS = ("001.Black_footed_Albatross", "002.Laysan_Albatross", "003.Sooty_Albatross", "004.Ani")
 _CARS = ("smart fortwo Convertible 2012", "AM General Hummer SUV 2000", "Acura RL", "BMW M3")
-# Class ids of ten images, and whether the official split tests on them: it does not part classes.
-_CLASSES = (1, 1, 2, 2, 2, 3, 3, 4, 4, 4)
-_IS_TEST = (0, 1, 0, 0, 1, 0, 1, 0, 1, 1)
+_CLASSES = (1, 1, 2, 2, 2, 3, 3, 4, 4, 4)  # class ids of ten images; of every second one, a test
+_CLOTHES = (
+    ("WOMEN/Dresses/id_00000002/02_1_front.jpg", "train"),
+    ("WOMEN/Dresses/id_00000002/02_2_side.jpg", "train"),
+    ("MEN/Denim/id_00000080/01_1_front.jpg", "train"),
+    ("WOMEN/Blouses_Shirts/id_00000001/02_1_front.jpg", "query"),
+    ("WOMEN/Blouses_Shirts/id_00000001/02_2_side.jpg", "query"),
+    ("WOMEN/Blouses_Shirts/id_00000001/02_3_back.jpg", "gallery"),
+    ("MEN/Denim/id_00000007/01_1_front.jpg", "query"),
+    ("MEN/Denim/id_00000007/01_2_side.jpg", "gallery"),
+)
 
 
 def write_jpeg(path: Path, *, shade: int = 0, mode: str = "RGB", size=(48, 40)) -> Path:
@@ -28,94 +36,83 @@ def write_jpeg(path: Path, *, shade: int = 0, mode: str = "RGB", size=(48, 40)) 
     return path
 
 
-def write_cub200(root: Path) -> Path:
+def plain(path: Path, place: int) -> None:
+    """An image by its place in the list; where a tree takes ``image``, others may be written."""
+    write_jpeg(path, shade=20 * place)
+
+
+def write_cub200(root: Path, labels=_CLASSES, names=_BIRDS, image=plain) -> Path:
     folder = root / "CUB_200_2011"
     paths = [
-        f"{_BIRDS[label - 1]}/{_BIRDS[label - 1][4:]}_{number:04d}_{number + 700}.jpg"
-        for number, label in enumerate(_CLASSES)
+        f"{names[label - 1]}/{names[label - 1][4:]}_{place:04d}_{place + 700}.jpg"
+        for place, label in enumerate(labels)
     ]
-    for number, path in enumerate(paths):
-        write_jpeg(folder / "images" / path, shade=20 * number)
-    write_jpeg(folder / "images" / _BIRDS[0] / "._left_by_a_mac.jpg")
+    for place, path in enumerate(paths):
+        image(folder / "images" / path, place)
+    write_jpeg(folder / "images" / names[0] / "._left_by_a_mac.jpg")
     write_lines(folder / "images.txt", [f"{n} {path}" for n, path in enumerate(paths, 1)])
-    labels = [f"{number} {label}" for number, label in enumerate(_CLASSES, 1)]
-    write_lines(folder / "image_class_labels.txt", labels)
-    write_lines(folder / "classes.txt", [f"{n} {name}" for n, name in enumerate(_BIRDS, 1)])
-    split = [f"{number} {1 - is_test}" for number, is_test in enumerate(_IS_TEST, 1)]
+    of_images = [f"{number} {label}" for number, label in enumerate(labels, 1)]
+    write_lines(folder / "image_class_labels.txt", of_images)
+    write_lines(folder / "classes.txt", [f"{n} {name}" for n, name in enumerate(names, 1)])
+    split = [f"{place + 1} {1 - place % 2}" for place in range(len(labels))]
     write_lines(folder / "train_test_split.txt", split)
     return root
 
 
-def write_cars196_combined(root: Path) -> Path:
+def write_cars196_combined(root: Path, labels=_CLASSES, names=_CARS, image=plain) -> Path:
     folder = root / "cars196"
-    names = [f"car_ims/{number:06d}.jpg" for number in range(1, 11)]
-    for number, name in enumerate(names):
-        write_jpeg(folder / name, shade=20 * number)
+    rows = []
+    for place, label in enumerate(labels):
+        name = f"car_ims/{place + 1:06d}.jpg"
+        image(folder / name, place)
+        rows.append((name, 1, 2, 30, 40, label, place % 2))
     fields = ("relative_im_path", "bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "test")
-    rows = [
-        (name, 1, 2, 30, 40, label, is_test)
-        for name, label, is_test in zip(names, _CLASSES, _IS_TEST, strict=True)
-    ]
-    content = {"annotations": struct(fields, rows), "class_names": cell(_CARS)}
+    content = {"annotations": struct(fields, rows), "class_names": cell(names)}
     savemat(folder / "cars_annos.mat", content)
     return root
 
 
-def write_cars196_devkit(root: Path, *, labels_beside_devkit: bool = False) -> Path:
+def write_cars196_devkit(
+    root: Path, labels=_CLASSES, names=_CARS, image=plain, *, labels_beside_devkit=False
+) -> Path:
     folder = root / "stanford_cars"
     fields = ("bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname")
     (folder / "devkit").mkdir(parents=True)
-    savemat(folder / "devkit" / "cars_meta.mat", {"class_names": cell(_CARS)})
+    savemat(folder / "devkit" / "cars_meta.mat", {"class_names": cell(names)})
     test_folder = folder if labels_beside_devkit else folder / "devkit"
     files = {
         "cars_train": folder / "devkit" / "cars_train_annos.mat",
         "cars_test": test_folder / "cars_test_annos_withlabels.mat",
     }
-    for wanted, (images, file) in enumerate(files.items()):
-        labels = [n for n, test in zip(_CLASSES, _IS_TEST, strict=True) if test == wanted]
-        names = [f"{number:05d}.jpg" for number in range(1, len(labels) + 1)]
-        for number, name in enumerate(names):
-            write_jpeg(folder / images / name, shade=20 * number + wanted)
-        rows = [(1, 2, 30, 40, label, name) for label, name in zip(labels, names, strict=True)]
+    for half, (images, file) in enumerate(files.items()):
+        rows = []
+        for number, place in enumerate(range(half, len(labels), 2), 1):
+            image(folder / images / f"{number:05d}.jpg", place)
+            rows.append((1, 2, 30, 40, labels[place], f"{number:05d}.jpg"))
         savemat(file, {"annotations": struct(fields, rows)})
     return root
 
 
-def write_sop(root: Path) -> Path:
+def write_sop(root: Path, labels=(1, 1, 2, 2, 2, 3, 3, 4, 4), first_test=3, image=plain) -> Path:
     folder = root / "Stanford_Online_Products"
     header = "image_id class_id super_class_id path"
-    train = _sop_lines(folder, [1, 1, 2, 2, 2], "bicycle", 1, first_image=1)
-    test = _sop_lines(folder, [3, 3, 4, 4], "chair", 2, first_image=6)
-    write_lines(folder / "Ebay_train.txt", [header, *train])
-    write_lines(folder / "Ebay_test.txt", [header, *test])
+    lists = {"bicycle": [header], "chair": [header]}
+    for place, label in enumerate(labels):
+        kind = "bicycle" if label < first_test else "chair"
+        path = f"{kind}_final/{label + 111085122870}_{place + 1}.JPG"
+        image(folder / path, place)
+        lists[kind].append(f"{place + 1} {label} {1 if kind == 'bicycle' else 2} {path}")
+    write_lines(folder / "Ebay_train.txt", lists["bicycle"])
+    write_lines(folder / "Ebay_test.txt", lists["chair"])
     return root
 
 
-def _sop_lines(folder, class_ids, super_class, super_class_id, *, first_image):
-    lines = []
-    for number, class_id in enumerate(class_ids, first_image):
-        path = f"{super_class}_final/{class_id + 111085122870}_{number}.JPG"
-        write_jpeg(folder / path, shade=20 * number)
-        lines.append(f"{number} {class_id} {super_class_id} {path}")
-    return lines
-
-
-def write_in_shop(root: Path, *, images: str = "Img/img") -> Path:
+def write_in_shop(root: Path, listed=_CLOTHES, image=plain, *, images: str = "Img/img") -> Path:
     folder = root / "In-shop Clothes Retrieval Benchmark"
-    listed = [
-        ("WOMEN/Dresses/id_00000002/02_1_front.jpg", "train"),
-        ("WOMEN/Dresses/id_00000002/02_2_side.jpg", "train"),
-        ("MEN/Denim/id_00000080/01_1_front.jpg", "train"),
-        ("WOMEN/Blouses_Shirts/id_00000001/02_1_front.jpg", "query"),
-        ("WOMEN/Blouses_Shirts/id_00000001/02_2_side.jpg", "query"),
-        ("WOMEN/Blouses_Shirts/id_00000001/02_3_back.jpg", "gallery"),
-        ("MEN/Denim/id_00000007/01_1_front.jpg", "query"),
-        ("MEN/Denim/id_00000007/01_2_side.jpg", "gallery"),
-    ]
-    for number, (path, _) in enumerate(listed):
-        write_jpeg(folder / images / path, shade=20 * number)
+    for place, (path, _) in enumerate(listed):
+        image(folder / images / path, place)
     lines = [f"img/{path}{' ' * 20}{path.split('/')[2]} {status}" for path, status in listed]
-    header = ["8", "image_name item_id evaluation_status"]
+    header = [str(len(listed)), "image_name item_id evaluation_status"]
     write_lines(folder / "Eval" / "list_eval_partition.txt", [*header, *lines])
     return root
 
