@@ -6,7 +6,7 @@ All numbers are those of the study's tournament; nothing is tested here that it 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from podium.analysis.page.html_page import Fact, Page
+from podium.analysis.page.html_page import Page
 from podium.analysis.page.tables import Column, table
 from podium.analysis.report.verdict import failed_sentence, gain_sentences
 from podium.analysis.study_results.study_results import StudyResults
@@ -135,7 +135,7 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
         caption=f"{loss} minus each other loss, over {held.units.counted}",
     )
     facts = tuple(
-        Fact(value=signed(one.difference, 1), label=f"points of {score}: minus {one.opponent}")
+        (signed(one.difference, 1), f"points of {score}: minus {one.opponent}")
         for one in against[:_MOST_FACTS]
     )
     verdict = " ".join(_known(held, loss))
