@@ -21,7 +21,6 @@ from podium.analysis.typed_tables.table_checks import (
 )
 from podium.analysis.typed_tables.table_file import TableFile
 from podium.analysis.typed_tables.table_layout import (
-    GivenColumns,
     Layout,
     competitor_column,
     first_called,
@@ -29,6 +28,7 @@ from podium.analysis.typed_tables.table_layout import (
     score_column,
     score_columns,
 )
+from podium.analysis.typed_tables.table_options import TableOptions
 
 _STATISTICS = {"max": "largest", "min": "smallest", "mean": "mean", "median": "median"}
 _EXTREMES = {"best": "max", "worst": "min", "maximum": "max", "minimum": "min"}
@@ -126,7 +126,7 @@ def mean_warnings(
 
 
 def printed_ranks(
-    table: TableFile, given: GivenColumns
+    table: TableFile, given: TableOptions
 ) -> tuple[list[dict[str, object]], int | None, tuple[str, ...]] | None:
     """The ranks of a table that has no scores, but totals or averages of ranks; else None.
 

@@ -24,11 +24,11 @@ from podium.analysis.typed_tables.table_checks import (
 )
 from podium.analysis.typed_tables.table_file import TableFile, read_table_file
 from podium.analysis.typed_tables.table_layout import (
-    GivenColumns,
     Layout,
     columns_not_laid_out,
     lay_out,
 )
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.analysis.typed_tables.table_reading import TableReading
 from podium.errors import PodiumError
 
@@ -76,17 +76,7 @@ class ScoreTable:
         return scored.max() == self.cells[self.competitor].n_unique()
 
 
-def read_table(
-    table: Path | TableFile,
-    *,
-    by: Sequence[str] | None = None,
-    competitor: str | None = None,
-    score: str | None = None,
-    where: Sequence[str] = (),
-    average: Sequence[str] = (),
-    without: Sequence[str] = (),
-    lower_is_better: bool = False,
-) -> ScoreTable:
+def read_table(table: Path | TableFile, options: TableOptions | None = None) -> ScoreTable:
     """Read a table with one score per row, or with a column for each K, metric or data set.
 
     An empty, null or NaN score counts as missing, with a warning: its block will be incomplete. A
@@ -97,33 +87,41 @@ def read_table(
 
     Args:
         table: the whole table, or a file that `read_table_file` reads.
-        by: columns whose values together name a block; None means those that are known by name.
-        competitor: column of competitors; None means the first that is known by name.
-        score: column of scores, or a metric of several; None means recall.
-        where: conditions ``column=value``; rows that meet all are kept.
-        average: columns, such as ``seed`` and ``fold``, whose rows are averaged within a cell.
-        without: competitors to leave out.
-        lower_is_better: whether small scores are good; they are negated then.
+        options: how it is read; None: by the names of its columns.
 
     Raises:
         PodiumError: a missing column, a score that is no number, an empty block or competitor, no
             row left, an unknown competitor, or several scores of one competitor in one block.
         CorruptFileError: the file is not what its name says.
     """
-    given = GivenColumns(by=by, competitor=competitor, score=score, average=average)
+    options = options or TableOptions()
     file = table if isinstance(table, TableFile) else read_table_file(table)
-    layout, of_k, printed = _laid_out(file, given, where, without, lower_is_better)
-    cell, score = [*layout.by, layout.competitor], layout.score
-    has_k = _K in layout.frame.columns and _K not in (*cell, *average)
+    layout, of_k, warnings = _laid_out(file, options)
+    cell = [*layout.by, layout.competitor]
+    has_k = _K in layout.frame.columns and _K not in (*cell, *options.average)
     has_k = has_k and layout.frame[_K].dtype.is_numeric()
     if has_k:
         check_ks(layout.frame[_K].drop_nulls())
-        found = recall_warnings(layout.frame, layout.by, [*cell, *average], score)
-        printed = (*printed, *found)
-    frame, metric = layout.frame, score
-    if lower_is_better:
-        score = f"{metric} (negated)"
-        frame = frame.with_columns(-pl.col(metric)).rename({metric: score})
+        keys = [*cell, *options.average]
+        warnings = (*warnings, *recall_warnings(layout.frame, layout.by, keys, layout.score))
+    return _reduced(file, layout, options, of_k, warnings, has_k=has_k)
+
+
+def _reduced(
+    file: TableFile,
+    layout: Layout,
+    options: TableOptions,
+    of_k: Sequence[Condition],
+    warnings: Sequence[str],
+    *,
+    has_k: bool,
+) -> ScoreTable:
+    """One row a cell, at one K, of rows at all K."""
+    cell, average = [*layout.by, layout.competitor], options.average
+    frame, score = layout.frame, layout.score
+    if options.lower_is_better:
+        score = f"{layout.score} (negated)"
+        frame = frame.with_columns(-pl.col(layout.score)).rename({layout.score: score})
     kept = filter_rows(frame, of_k, source=file.source)
     if has_k and not of_k:
         kept = kept.filter(pl.col(_K).eq_missing(_least_common_k(kept, layout.by)))
@@ -140,14 +138,9 @@ def read_table(
         cells = every_k.filter(pl.col(_K) == k).drop(_K)
     else:
         cells = _averaged(kept, cell, score)
-    num_blocks, names = cells.select(layout.by).n_unique(), cells[layout.competitor]
-    if num_blocks * names.n_unique() > _MOST_PLACES:
-        raise PodiumError(
-            f"blocks times competitors must be at most {_MOST_PLACES:,}; {file.source} has"
-            f" {num_blocks:,} blocks and {names.n_unique():,} competitors"
-        )
-    omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
     copies = () if average else equal_competitors(cells, layout.by, layout.competitor, score)
+    missing = _missing_warnings(kept, cell, score)
+    omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
     return ScoreTable(
         cells=cells,
         runs=kept.select(*cell, *average, score),
@@ -155,59 +148,73 @@ def read_table(
         by=layout.by,
         competitor=layout.competitor,
         score=score,
-        warnings=(
-            *(*printed, *copies, *left_out),
-            *_missing_warnings(kept, cell, score),
-            *omitted,
-        ),
+        warnings=(*warnings, *copies, *left_out, *missing, *omitted),
         k=k,
         every_k=every_k,
-        reading=TableReading(
-            by=layout.by,
-            blocks=num_blocks,
-            competitor=layout.competitor,
-            competitors=names.n_unique(),
-            metric=metric,
-            k=k,
-            ks=tuple(layout.frame[_K].drop_nulls().unique().sort()) if has_k else (),
-            not_used=layout.unused,
-            lower_is_better=lower_is_better,
-            commas=file.commas,
-        ),
+        reading=_reading(file, layout, options, cells, k, has_k=has_k),
+    )
+
+
+def _reading(
+    file: TableFile,
+    layout: Layout,
+    options: TableOptions,
+    cells: pl.DataFrame,
+    k: int | None,
+    *,
+    has_k: bool,
+) -> TableReading:
+    """What the columns were taken for; PodiumError if there are too many blocks of them."""
+    num_blocks = cells.select(layout.by).n_unique()
+    num_competitors = cells[layout.competitor].n_unique()
+    if num_blocks * num_competitors > _MOST_PLACES:
+        raise PodiumError(
+            f"blocks times competitors must be at most {_MOST_PLACES:,}; {file.source} has"
+            f" {num_blocks:,} blocks and {num_competitors:,} competitors"
+        )
+    return TableReading(
+        by=layout.by,
+        blocks=num_blocks,
+        competitor=layout.competitor,
+        competitors=num_competitors,
+        metric=layout.score,
+        k=k,
+        ks=tuple(layout.frame[_K].drop_nulls().unique().sort()) if has_k else (),
+        not_used=layout.unused,
+        lower_is_better=options.lower_is_better,
+        commas=file.commas,
     )
 
 
 def _laid_out(
-    table: TableFile,
-    given: GivenColumns,
-    where: Sequence[str],
-    without: Sequence[str],
-    lower_is_better: bool,
+    table: TableFile, options: TableOptions
 ) -> tuple[Layout, tuple[Condition, ...], tuple[str, ...]]:
     """The rows of a file at all K, the conditions on K, and warnings of what it prints."""
-    conditions = [parse_condition(text) for text in where]
+    conditions = [parse_condition(text) for text in options.where or ()]
     of_k = tuple(condition for condition in conditions if condition[0] == _K)
     others = [condition for condition in conditions if condition[0] != _K]
-    lost = columns_not_laid_out(table.frame, given)
+    lost = columns_not_laid_out(table.frame, options)
     early = [condition for condition in others if condition[0] in lost]
     kept = filter_file(table, early)
-    layout = lay_out(kept, given)
+    layout = lay_out(kept, options)
     late = [condition for condition in others if condition not in early]
     frame = filter_rows(layout.frame, late, source=table.source)
-    keys = [*layout.by, layout.competitor, *given.average]
+    keys = [*layout.by, layout.competitor, *options.average]
     keys += [_K] if _K in frame.columns and _K not in keys else []
     frame, warnings = without_doubles(frame, keys)
     for column in (layout.by[0], layout.competitor):
         rest = [name for name in keys if name != column]
         frame, found = without_averages(
-            frame, column, rest, layout.score, lower_is_better=lower_is_better
+            frame, column, rest, layout.score, lower_is_better=options.lower_is_better
         )
         warnings = (*warnings, *found)
     if layout.beside:
         ranked = pl.col(layout.competitor).is_in(frame[layout.competitor].unique().implode())
         wide = kept.frame.filter(ranked)
-        warnings += mean_warnings(wide, layout, lower_is_better=lower_is_better)
-    frame = leave_out(frame, without, competitor=layout.competitor, source=table.source)
+        warnings += mean_warnings(wide, layout, lower_is_better=options.lower_is_better)
+    frame = leave_out(
+        frame, options.without or (), competitor=layout.competitor, source=table.source
+    )
     named = {column for column, _ in conditions}
     unused = tuple(name for name in layout.unused if name not in named)
     return replace(layout, frame=frame, unused=unused), of_k, warnings

@@ -24,6 +24,7 @@ from podium.analysis.typed_tables.score_names import (
 )
 from podium.analysis.typed_tables.table_checks import check_columns, with_scores
 from podium.analysis.typed_tables.table_file import TableFile
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.analysis.wording import listed
 from podium.errors import PodiumError
 
@@ -48,23 +49,6 @@ _MOSTLY = 0.5  # share of a column's cells that must be numbers, for it to be on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenColumns:
-    """What a user says of the columns of a table; None is found by their names.
-
-    Attributes:
-        by: columns that together name a block.
-        competitor: column of competitors.
-        score: column of scores, or a metric of a table that has several, such as ``NMI``.
-        average: columns whose rows are averaged within a cell.
-    """
-
-    by: Sequence[str] | None = None
-    competitor: str | None = None
-    score: str | None = None
-    average: Sequence[str] = field(default=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """A table with one score per row.
 
@@ -86,7 +70,7 @@ class Layout:
     beside: tuple[str, ...] = field(default=())
 
 
-def lay_out(table: TableFile, given: GivenColumns) -> Layout:
+def lay_out(table: TableFile, given: TableOptions) -> Layout:
     """The table as one score per row.
 
     Raises:
@@ -109,7 +93,7 @@ def lay_out(table: TableFile, given: GivenColumns) -> Layout:
     return _wide(table, given, competitor)
 
 
-def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
+def columns_not_laid_out(frame: pl.DataFrame, given: TableOptions) -> set[str]:
     """The columns that the layout of a table lacks, so that conditions on them come before it."""
     if score_column(frame, given) is None:
         return set(frame.columns)
@@ -117,7 +101,7 @@ def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
     return set() if metric is None else {metric}
 
 
-def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
+def score_column(frame: pl.DataFrame, given: TableOptions) -> str | None:
     """The column of scores of a long table; None of a wide one.
 
     One that is named after its metric, such as ``R@2``, is of a long table if others name blocks.
@@ -138,7 +122,7 @@ def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
     return plain[0] if len(plain) == 1 else None
 
 
-def competitor_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
+def competitor_column(frame: pl.DataFrame, given: TableOptions) -> str | None:
     """The column of competitors, as given or by its name; None without."""
     if given.competitor is not None:
         return given.competitor if given.competitor in frame.columns else None
@@ -146,7 +130,7 @@ def competitor_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
 
 
 def score_columns(
-    frame: pl.DataFrame, given: GivenColumns, competitor: str
+    frame: pl.DataFrame, given: TableOptions, competitor: str
 ) -> dict[str, ScoreName]:
     """The columns of a wide table that hold scores of a metric, with what their names say.
 
@@ -170,7 +154,7 @@ def score_columns(
 
 
 def plain_score_columns(
-    frame: pl.DataFrame, given: GivenColumns, competitor: str
+    frame: pl.DataFrame, given: TableOptions, competitor: str
 ) -> tuple[str, ...]:
     """The columns of numbers that are by no name anything but scores."""
     taken = {competitor, *(given.by or ()), *given.average, *block_columns(frame.columns)}
@@ -203,7 +187,7 @@ def _is_mostly_numbers(column: pl.Series) -> bool:
     return numbers.count() > 0 and int(is_wrong.sum()) <= _MOSTLY * column.count()
 
 
-def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
+def _with_k(frame: pl.DataFrame, given: TableOptions) -> pl.DataFrame:
     """The table with whole numbers in ``k``, where it holds cells such as ``R@4`` or is ``K``."""
     name = first_called(frame.columns, (K,))
     if name is None or name in (*(given.by or ()), *given.average):
@@ -215,7 +199,7 @@ def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
     return frame if None in ks else frame.with_columns(pl.Series(K, ks, dtype=pl.Int64))
 
 
-def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) -> Layout:
+def _long(table: TableFile, given: TableOptions, competitor: str, score: str) -> Layout:
     frame = _with_k(table.frame, given)
     metric = first_called(frame.columns, _METRICS)  # says of which metric each score is
     if metric in (*(given.by or ()), *given.average):
@@ -238,7 +222,7 @@ def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) ->
 
 
 def _long_blocks(
-    frame: pl.DataFrame, given: GivenColumns, others: set[str | None]
+    frame: pl.DataFrame, given: TableOptions, others: set[str | None]
 ) -> tuple[str, ...]:
     """The columns of blocks; none where there is nothing else in the table, which is one block."""
     if given.by is not None:
@@ -301,7 +285,7 @@ def _chosen(metrics: Sequence[str], score: str | None, source: str) -> str:
     )
 
 
-def _wide(table: TableFile, given: GivenColumns, competitor: str) -> Layout:
+def _wide(table: TableFile, given: TableOptions, competitor: str) -> Layout:
     frame = table.frame
     columns, metric = _wide_scores(table, given, competitor)
     block = None
@@ -334,7 +318,7 @@ def _wide(table: TableFile, given: GivenColumns, competitor: str) -> Layout:
 
 
 def _wide_scores(
-    table: TableFile, given: GivenColumns, competitor: str
+    table: TableFile, given: TableOptions, competitor: str
 ) -> tuple[dict[str, ScoreName], str]:
     """The columns of scores of a wide table, and their metric: ``score`` where none is named."""
     named = score_columns(table.frame, given, competitor)
@@ -352,7 +336,7 @@ def _wide_scores(
     return columns, metric
 
 
-def _plain_blocks(table: TableFile, given: GivenColumns, competitor: str) -> tuple[str, ...]:
+def _plain_blocks(table: TableFile, given: TableOptions, competitor: str) -> tuple[str, ...]:
     """The columns of a table whose columns of scores are a block each."""
     frame = table.frame
     columns = plain_score_columns(frame, given, competitor)
@@ -385,7 +369,7 @@ def _refuse_doubles(columns: dict[str, ScoreName], source: str) -> None:
 
 
 def _wide_blocks(
-    frame: pl.DataFrame, given: GivenColumns, competitor: str, block: str | None
+    frame: pl.DataFrame, given: TableOptions, competitor: str, block: str | None
 ) -> tuple[str, ...]:
     """The columns that name a block of a wide table, that of the header first.
 

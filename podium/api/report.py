@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.shipped_files import is_shipped
-from podium.arguments.table_argument import GivenRules, TableOptions
+from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import Place
 from podium.terminal.printing import json_text
@@ -108,12 +109,13 @@ def report_of_table(
     from podium.analysis.report.report import table_report
     from podium.analysis.tournament.table_tournament import rank_table
     from podium.analysis.typed_tables.printed_means import printed_ranks
+    from podium.analysis.typed_tables.score_table import read_table
     from podium.analysis.typed_tables.table_file import read_table_file
 
     file = read_table_file(source)
-    if printed_ranks(file, table_options.columns()) is not None:
+    if printed_ranks(file, table_options) is not None:
         raise PodiumError(f"{source} holds ranks and no scores: podium tournament checks them")
-    table = table_options.read(file)
+    table = read_table(file, table_options)
     tell(table)
     where = table_options.where
     rows = f", rows with {' and '.join(where)}" if where else ""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from podium.analysis.typed_tables.table_options import Conditions, Names, names_given
 from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import results_folder
-from podium.arguments.table_argument import Conditions, Names, names_given
 from podium.arguments.trial_argument import model_of_fold, stored_trial
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from podium.analysis.typed_tables.table_options import conditions
 from podium.api.answer import Answer
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.table_argument import conditions
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import check_writable, exists

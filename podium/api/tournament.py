@@ -18,22 +18,22 @@ from podium.analysis.tournament.tournament import Tournament, hold_tournament
 from podium.analysis.tournament.verdict_text import headline
 from podium.analysis.typed_tables.printed_means import printed_ranks
 from podium.analysis.typed_tables.row_filters import parse_condition
-from podium.analysis.typed_tables.score_table import ScoreTable
+from podium.analysis.typed_tables.score_table import ScoreTable, read_table
 from podium.analysis.typed_tables.table_file import (
     TableFile,
     is_table,
     read_table_file,
     table_of_frame,
 )
-from podium.api.answer import Answer
-from podium.arguments.shipped_files import or_shipped
-from podium.arguments.table_argument import (
+from podium.analysis.typed_tables.table_options import (
     Conditions,
-    GivenRules,
     Names,
     TableOptions,
     conditions,
 )
+from podium.api.answer import Answer
+from podium.arguments.shipped_files import or_shipped
+from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
@@ -122,11 +122,8 @@ def rank(
         without=[without] if isinstance(without, str) else list(without),
         lower_is_better=lower_is_better,
     )
-    return rank_table(
-        _table_of(table),
-        options,
-        GivenRules(question=question, against=against, test=test, alpha=alpha),
-    )
+    rules = GivenRules(question=question, against=against, test=test, alpha=alpha)
+    return rank_table(_table_of(table), options, rules)
 
 
 def rank_table(
@@ -149,10 +146,10 @@ def rank_table(
         CorruptFileError: the file is not what its name says.
     """
     file = table if isinstance(table, TableFile) else read_table_file(table)
-    ranks = printed_ranks(file, options.columns())
+    ranks = printed_ranks(file, options)
     if ranks is not None:
         return _of_printed(*ranks)
-    scores = options.read(file)
+    scores = read_table(file, options)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
 

@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from podium.analysis.typed_tables.table_file import is_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.answer import print_answer
 from podium.api.results import Results
 from podium.api.tournament import rank_table
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.table_argument import GivenRules, TableOptions
+from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.terminal.printing import Form
 from podium.terminal.tournament_answer import say_reading

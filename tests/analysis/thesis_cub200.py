@@ -6,6 +6,7 @@ import polars as pl
 
 from podium.analysis.tournament.tournament import Tournament, hold_tournament
 from podium.analysis.typed_tables.score_table import ScoreTable, read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 DATA = Path(__file__).parent.parent / "data"
@@ -36,7 +37,9 @@ def recalls(k: int = 1) -> pl.DataFrame:
 
 def score_table() -> ScoreTable:
     """R@1 as a user reads it from the file."""
-    return read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    return read_table(
+        RECALLS, TableOptions(by=BY, competitor="loss", score="recall", where=["k=1"])
+    )
 
 
 def tournament(rules: TournamentRules = _RULES) -> Tournament:
@@ -48,7 +51,7 @@ def independent_score_table(folder: Path) -> ScoreTable:
     file = folder / "independent.csv"
     pl.read_csv(RECALLS).rename(_UNKNOWN).write_csv(file)
     by = [_UNKNOWN.get(name, name) for name in BY]
-    return read_table(file, by=by, competitor="loss", score="recall", where=["k=1"])
+    return read_table(file, TableOptions(by=by, competitor="loss", score="recall", where=["k=1"]))
 
 
 def independent() -> Tournament:

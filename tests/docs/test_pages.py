@@ -11,6 +11,7 @@ from docs.generate import made_pages
 from podium.analysis.tournament.standings_record import tournament_record
 from podium.analysis.tournament.tournament import hold_tournament
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study_validation.load_study import load_study
@@ -121,10 +122,7 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
     by = ("dataset", "backbone", "embedding_dim")
     table = read_table(
         ROOT / "studies" / "thesis_cub200.csv",
-        by=by,
-        competitor="loss",
-        score="recall",
-        where=["k=1"],
+        TableOptions(by=by, competitor="loss", score="recall", where=["k=1"]),
     )
     held = hold_tournament(table.cells, by=by, competitor="loss", score="recall")
     record = tournament_record(held)

@@ -12,6 +12,7 @@ from podium.analysis.page.tables import Cell, Column, Table
 from podium.analysis.report.report import table_report
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis.thesis_cub200 import BY, RECALLS
 
 
@@ -102,7 +103,9 @@ def test_tables_are_found_wherever_they_stand():
 
 @pytest.fixture(scope="module")
 def pages(synthetic_report, crossed_report):
-    scores = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    scores = read_table(
+        RECALLS, TableOptions(by=BY, competitor="loss", score="recall", where=["k=1"])
+    )
     return {
         "study": synthetic_report,
         "protocols": crossed_report,

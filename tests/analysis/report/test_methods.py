@@ -6,6 +6,7 @@ import pytest
 
 from podium.analysis.report.report import study_page
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis.page_text import section_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import SMALL
@@ -41,7 +42,9 @@ def test_declared_rules_are_told(tmp_path):
 
 
 def test_a_table_tells_its_rules():
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
+    table = read_table(
+        RECALLS, TableOptions(by=BY, competitor="loss", score="recall", where=["k=1"])
+    )
     seen = methods_text(table_page(table, title="t", source="s"))
     assert "it takes 6 data sets or 6 backbones; these are 1 and 3." in seen
     assert "docs/explanation/statistics/" in seen

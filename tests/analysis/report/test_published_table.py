@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis.page_text import rows_of, table_page, text_of
 
 CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
@@ -11,7 +12,10 @@ BY = ("dataset", "backbone", "embedding_dim")
 
 def page_of_published(path=CUB200, **options):
     table = read_table(
-        path, **{"by": BY, "competitor": "loss", "score": "recall", "where": ["k=1"], **options}
+        path,
+        TableOptions(
+            **{"by": BY, "competitor": "loss", "score": "recall", "where": ["k=1"], **options}
+        ),
     )
     return table_page(table, title="CUB200-2011", source="typed from the thesis")
 

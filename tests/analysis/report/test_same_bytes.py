@@ -12,6 +12,7 @@ from podium.analysis.report.report import study_report, table_report
 from podium.analysis.study_results.study_results import read_results
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.synthetic_study import write_store
@@ -89,7 +90,9 @@ def test_a_table_with_its_rows_turned_round(tmp_path):
     shuffled.write_text("\n".join([head, *reversed(rows)]) + "\n")
     found = []
     for path in (RECALLS, shuffled):
-        table = read_table(path, by=BY, competitor="loss", score="recall", where=["k=1"])
+        table = read_table(
+            path, TableOptions(by=BY, competitor="loss", score="recall", where=["k=1"])
+        )
         results = rank_table(table)
         found.append(files_of(table_report(results, title="t", source="s"), results))
     assert found[0] == found[1]

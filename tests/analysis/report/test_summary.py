@@ -8,6 +8,7 @@ from podium.analysis.report.summary import study_summary, table_summary
 from podium.analysis.study_results.study_results import read_results
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis import thesis_cub200
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -21,7 +22,7 @@ def summary_of(table):
 def written(folder, text):
     file = folder / "scores.csv"
     file.write_text(text)
-    return read_table(file, by=("block",), competitor="loss", score="recall")
+    return read_table(file, TableOptions(by=("block",), competitor="loss", score="recall"))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,9 @@ def incomplete_table(folder, first):
         if loss != "c" or b < 2
     )
     scores.write_csv(folder / "scores.csv")
-    return read_table(folder / "scores.csv", by=("block",), competitor="loss", score="recall")
+    return read_table(
+        folder / "scores.csv", TableOptions(by=("block",), competitor="loss", score="recall")
+    )
 
 
 def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):

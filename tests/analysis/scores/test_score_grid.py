@@ -6,6 +6,7 @@ import pytest
 from podium.analysis.scores.final_scores import cells, final_scores, final_trials
 from podium.analysis.scores.score_grid import every_k_grid, study_grid, table_grid
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis.store_frames import QUERIES, Store
 from tests.analysis.thesis_cub200 import BY, RECALLS
 
@@ -20,7 +21,9 @@ def grid_of(*stores):
 def file_grid(tmp_path, text, **options):
     path = tmp_path / "scores.csv"
     path.write_text(text)
-    return table_grid(read_table(path, **{"competitor": "loss", "score": "recall", **options}))
+    return table_grid(
+        read_table(path, TableOptions(**{"competitor": "loss", "score": "recall", **options}))
+    )
 
 
 def test_winners_and_baselines_are_taken_in_percent_and_defaults_are_not():
@@ -106,7 +109,9 @@ def test_seeds_of_a_file_are_averaged_with_their_spread(tmp_path):
 
 
 def test_every_k_of_the_thesis_table_is_there_whichever_was_selected():
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=2"])
+    table = read_table(
+        RECALLS, TableOptions(by=BY, competitor="loss", score="recall", where=["k=2"])
+    )
     published = pl.read_csv(RECALLS)
     found = {
         (row["backbone"], row["dim"], row["loss"], row["k"]): row["score"]
@@ -132,7 +137,9 @@ def test_a_file_without_several_clear_k_has_no_grid_of_them(tmp_path, text):
     path = tmp_path / "scores.csv"
     path.write_text(text)
     where = ["k=1"] if ",k," in text else []
-    table = read_table(path, by=("set",), competitor="loss", score="recall", where=where)
+    table = read_table(
+        path, TableOptions(by=("set",), competitor="loss", score="recall", where=where)
+    )
 
     assert every_k_grid(table) is None
     assert table.k == (1 if where else None)

@@ -5,7 +5,7 @@ import pytest
 from podium.analysis.typed_tables.printed_means import printed_ranks
 from podium.analysis.typed_tables.score_table import read_table
 from podium.analysis.typed_tables.table_file import read_table_file
-from podium.analysis.typed_tables.table_layout import GivenColumns
+from podium.analysis.typed_tables.table_options import TableOptions
 
 WIDE = "Method,CUB,Cars,SOP{names}\nA,61,80,75{a}\nB,63,79,76{b}\nC,60,78,77{c}\n"
 
@@ -26,7 +26,7 @@ def wide(write):
 
     def read(names, a, b, c, more="", **options):
         text = WIDE.format(names=f",{names}", a=f",{a}", b=f",{b}", c=f",{c}") + more
-        return read_table(write(text), **options)
+        return read_table(write(text), TableOptions(**options))
 
     return read
 
@@ -82,7 +82,7 @@ def test_nothing_is_said_of_an_average_of_several_k(write):
 
 
 def ranks_of(path):
-    return printed_ranks(read_table_file(path), GivenColumns())
+    return printed_ranks(read_table_file(path), TableOptions())
 
 
 def test_a_table_of_ranks_alone_is_ordered_and_checked(write):

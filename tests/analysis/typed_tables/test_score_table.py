@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from podium.analysis.typed_tables.score_table import read_table
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.errors import CorruptFileError, PodiumError
 from tests.analysis import thesis_cub200
 
@@ -19,7 +20,9 @@ def write_scores(tmp_path):
 
 
 def read_scores(path, **options):
-    return read_table(path, **{"by": ["block"], "competitor": "loss", "score": "score"} | options)
+    return read_table(
+        path, TableOptions(**{"by": ["block"], "competitor": "loss", "score": "score"} | options)
+    )
 
 
 def test_a_csv_file_gives_one_row_a_block_and_competitor(write_scores):
@@ -38,8 +41,8 @@ def test_a_parquet_file_gives_the_same_as_its_csv(tmp_path):
         "score": "recall",
         "where": ["k=4"],
     }
-    assert read_table(path, **options).cells.equals(
-        read_table(thesis_cub200.RECALLS, **options).cells
+    assert read_table(path, TableOptions(**options)).cells.equals(
+        read_table(thesis_cub200.RECALLS, TableOptions(**options)).cells
     )
 
 
@@ -145,10 +148,7 @@ def test_only_a_few_impossible_rows_are_named(write_scores):
 def test_the_thesis_table_holds_no_impossible_row():
     table = read_table(
         thesis_cub200.RECALLS,
-        by=thesis_cub200.BY,
-        competitor="loss",
-        score="recall",
-        where=["k=1"],
+        TableOptions(by=thesis_cub200.BY, competitor="loss", score="recall", where=["k=1"]),
     )
     assert table.warnings == ()
     assert len(table.cells) == 120
@@ -172,7 +172,9 @@ def test_a_file_that_is_not_what_its_name_says_is_corrupt(tmp_path, name):
 def test_a_recall_beyond_100_is_warned_of_and_named(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("block,loss,k,recall\n1,a,1,60.0\n1,a,2,170.5\n1,b,1,61.0\n1,b,2,71.0\n")
-    table = read_table(path, by=("block",), competitor="loss", score="recall", where=("k=1",))
+    table = read_table(
+        path, TableOptions(by=("block",), competitor="loss", score="recall", where=("k=1",))
+    )
     assert table.warnings == ("Recall@K lies within 0 and 100: 1/a (R@2 = 170.5)",)
 
 
@@ -249,5 +251,5 @@ def test_a_k_that_no_recall_has_is_refused(write_scores, k):
 def test_a_share_among_percent_is_warned_of(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("dataset,loss,k,recall\nu,a,1,0.61\nu,b,1,60\nv,a,1,55\nv,b,1,50\n")
-    table = read_table(path, by=["dataset"], competitor="loss", score="recall")
+    table = read_table(path, TableOptions(by=["dataset"], competitor="loss", score="recall"))
     assert table.warnings == ("shares of 1 among percent: u/a (R@1 = 0.61)",)

@@ -3,7 +3,8 @@
 import pytest
 
 from podium.analysis.typed_tables.table_file import read_table_file
-from podium.analysis.typed_tables.table_layout import GivenColumns, lay_out
+from podium.analysis.typed_tables.table_layout import lay_out
+from podium.analysis.typed_tables.table_options import TableOptions
 from podium.errors import PodiumError
 
 
@@ -12,7 +13,7 @@ def laid_out(tmp_path):
     def lay(text, name="table.csv", **given):
         path = tmp_path / name
         path.write_text(text)
-        return lay_out(read_table_file(path), GivenColumns(**given))
+        return lay_out(read_table_file(path), TableOptions(**given))
 
     return lay
 
