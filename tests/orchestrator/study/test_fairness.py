@@ -31,15 +31,6 @@ def test_losses_that_are_alike_share_everything(tmp_path):
     assert record.settings.keys() <= TRAINING_TYPES.keys()
 
 
-PAIRWISE = [name for name, recipe in RECIPES.items() if recipe.base.sampler == "balanced"]
-
-
-@pytest.mark.parametrize("recipe", PAIRWISE)
-def test_no_recipe_makes_losses_on_pairs_unlike_in_training(tmp_path, recipe):
-    found = differences(study_of_losses(tmp_path, *ALIKE, f"training: {{recipe: {recipe}}}"))
-    assert found.keys() <= {"first_config"}
-
-
 VALUES = {
     "learning_rate": 0.002,
     "head_learning_rate_factor": 10.0,
@@ -108,11 +99,6 @@ def test_the_same_value_for_all_is_no_difference(tmp_path):
     assert record.settings["weight_decay"] == "0.01"
 
 
-def test_a_value_that_equals_the_recipe_is_no_difference(tmp_path):
-    first = "{loss: contrastive, values: {weight_decay: 0.0001}}"
-    assert fairness(study_of_losses(tmp_path, first)).disparities == ()
-
-
 def test_what_the_recipe_gives_single_losses_is_reported_with_its_reason(tmp_path):
     record = fairness(
         study_of_losses(tmp_path, "contrastive", "arcface", "training: {recipe: psomas2020}")
@@ -127,12 +113,6 @@ def test_what_the_recipe_gives_single_losses_is_reported_with_its_reason(tmp_pat
     assert "proxy_learning_rate" not in found  # which contrastive does not use
 
 
-def test_the_study_file_may_give_a_reason_of_its_own_for_what_the_recipe_does(tmp_path):
-    more = "training: {recipe: psomas2020}\ndeclared_differences: {sampler: as everybody does}"
-    sampler = differences(study_of_losses(tmp_path, "contrastive", "arcface", more))["sampler"]
-    assert (sampler.standing, sampler.reason) == ("declared", "as everybody does")
-
-
 def test_what_the_study_file_does_is_not_excused_by_the_recipes_reason(tmp_path):
     first = "{loss: proxy_anchor, values: {proxy_learning_rate: 0.5}}"
     declared = "declared_differences: {proxy_learning_rate: b}"
@@ -141,19 +121,6 @@ def test_what_the_study_file_does_is_not_excused_by_the_recipes_reason(tmp_path)
     )
     item = differences(replace(study, declared_differences={}))["proxy_learning_rate"]
     assert (item.standing, item.reason) == ("undeclared", "")
-
-
-def test_what_the_study_states_for_all_takes_the_recipes_difference_away(tmp_path):
-    more = "training: {recipe: psomas2020, sampler: balanced}"
-    assert "sampler" not in differences(study_of_losses(tmp_path, "contrastive", "arcface", more))
-
-
-def test_a_range_of_a_published_space_is_noted(tmp_path):
-    more = "search: {space: psomas2020, tune: []}"
-    found = differences(study_of_losses(tmp_path, "proxy_anchor", "soft_triple", more))
-    item = found["proxy_learning_rate"]
-    assert (item.standing, item.reason) == ("noted", "")
-    assert sides(item)["0.01"] == ("proxy_anchor",)
 
 
 def test_a_difference_in_some_blocks_names_them(tmp_path):
@@ -170,13 +137,6 @@ def test_a_difference_in_some_blocks_names_them(tmp_path):
         (["0.01", "1e-05"], ("cub200/resnet50/64/224px", "cub200/resnet50/128/224px")),
         (["0.06", "1e-05"], ("sop/resnet50/64/224px", "sop/resnet50/128/224px")),
     ]
-
-
-def test_a_setting_that_blocks_differ_in_is_equal_within_each(tmp_path):
-    text = (
-        "study: x\ndatasets: [cub200, sop]\nlosses: [contrastive]\ntraining: {recipe: psomas2020}"
-    )
-    assert fairness(load(tmp_path, text)).settings["learning_rate"].startswith("by block: ")
 
 
 OF_LOSSES = {
@@ -202,11 +162,6 @@ def test_what_losses_read_besides_the_images_is_known_of_each():
         trait, _, _ = LOSS_PROPERTIES[name]
         assert trait in facts_of(loss).needs
         assert trait not in facts_of("contrastive").needs
-
-
-def test_one_loss_alone_has_no_differences(tmp_path):
-    text = HEAD + "[{loss: proxy_anchor, values: {learning_rate: 0.1}}]"
-    assert fairness(load(tmp_path, text)).disparities == ()
 
 
 def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_path):

@@ -15,7 +15,6 @@ from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.configs import first_configs
 from podium.orchestrator.study.fairness import fairness, num_tried_configs, report_differences
-from podium.orchestrator.study.loss_facts import facts_of
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
     differences,
@@ -48,12 +47,6 @@ def test_the_numbers_of_searched_hyperparameters_are_reported(tmp_path):
         ("5", ("multi_similarity",)),
     ]
     assert item.standing == "noted"
-
-
-def test_a_published_default_that_is_written_out_is_still_one(tmp_path):
-    margin = facts_of("contrastive").defaults["margin"]
-    first = f"{{loss: contrastive, values: {{margin: {margin}}}}}"
-    assert fairness(study_of_losses(tmp_path, first)).disparities == ()
 
 
 @pytest.mark.parametrize(
@@ -138,12 +131,6 @@ def test_as_many_are_counted_as_a_search_comes_to(tmp_path, space, sampler, tria
     study = study_of_search(tmp_path, SPACES[space], sampler, trials)
     (block,) = blocks(study)
     assert num_tried_configs(study, block, study.loss_names[0]) == num_drawn_configs(study)
-
-
-def test_a_space_of_many_points_fills_every_budget(tmp_path):
-    loss = "{loss: fast_ap, space: {bins: {low: 1, high: 1000}, weight_decay: [0.1, 0.2]}}"
-    study = study_of_search(tmp_path, loss, "tpe", 30)
-    assert num_tried_configs(study, blocks(study)[0], "fast_ap") == 30
 
 
 def test_a_loss_with_fewer_configs_than_its_budget_is_reported(tmp_path):

@@ -1,5 +1,4 @@
 import math
-import re
 import subprocess
 import sys
 
@@ -21,29 +20,6 @@ def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
         "margin": Real(0.0, 1.0, unit="cosine", source="own"),
         "learning_rate": TRAINING_SPACES["learning_rate"],
     }
-
-
-def test_the_proxy_learning_rate_joins_only_losses_with_proxies():
-    tune = ["learning_rate", "proxy_learning_rate"]
-    assert list(facts_of("contrastive").joined_space("joint", tune).parameters) == [
-        "margin",
-        "learning_rate",
-    ]
-    assert list(facts_of("proxy_anchor").joined_space("joint", tune).parameters) == [
-        "alpha",
-        "margin",
-        "learning_rate",
-        "proxy_learning_rate",
-    ]
-
-
-def test_an_unknown_space_or_training_parameter_is_answered_with_what_exists():
-    message = "unknown space of contrastive 'psomas2020'; known: joint"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        facts_of("contrastive").joined_space("psomas2020", [])
-    message = "unknown training parameter to tune 'learning_rates' (did you mean 'learning_rate'"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        facts_of("contrastive").joined_space("joint", ["learning_rates"])
 
 
 def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():
@@ -90,13 +66,6 @@ def test_a_memory_adds_its_own_parameters():
     assert "memory_weight" in facts.spaces["joint"].parameters
 
 
-def test_a_pretraining_has_a_length_and_the_parameters_of_both():
-    facts = facts_of("proxy_anchor>contrastive+proxy_anchor")
-    assert facts.defaults["pretraining_epochs"] == 1
-    assert list(facts.defaults).count("proxy_anchor.alpha") == 1
-    assert facts.needs >= {"balanced", "proxies"}
-
-
 def test_a_loss_of_another_library_is_read_from_its_constructor():
     facts = facts_of("pytorch_metric_learning.losses:ArcFaceLoss")
     assert facts.kind == "foreign"
@@ -104,12 +73,6 @@ def test_a_loss_of_another_library_is_read_from_its_constructor():
     assert facts.defaults == {"margin": 28.6, "scale": 64}
     assert facts.parameters["scale"].problem_with(64.5) is None
     assert list(facts.joined_space("joint", ["learning_rate"]).parameters) == ["learning_rate"]
-
-
-def test_an_argument_without_a_default_has_none():
-    facts = facts_of("tests.trainables.loss_composition.test_make_criterion:NeedsAValue")
-    assert facts.parameters["scale"].default is None
-    assert facts.defaults == {}
 
 
 class Odd(nn.Module):
@@ -121,11 +84,6 @@ def test_an_argument_is_read_by_its_annotation_and_an_infinite_default_stays():
     parameters = facts_of("tests.orchestrator.study.test_loss_facts:Odd").parameters
     legal = {name: parameter.legal for name, parameter in parameters.items()}
     assert legal == {"mode": Text(), "flag": Flag(), "scale": Number()}
-
-
-def test_a_loss_of_podium_named_by_its_path_may_have_a_memory():
-    facts = facts_of("memory:podium.trainables.losses.nca:Nca")
-    assert facts.name == "memory:podium.trainables.losses.nca:Nca"
 
 
 @pytest.mark.parametrize("code", ["x = = 1", "raise RuntimeError('no')", "import no_such_module"])

@@ -41,19 +41,6 @@ def test_a_backbone_has_its_own_share_and_the_rest_is_as_for_all():
     assert most_demand(TWO_BACKBONES) == large
 
 
-def test_a_backbone_may_request_nothing_of_a_kind():
-    free = {"mobilenet_v3_small": ResourceShare(gpus_per_trial=0.0)}
-    resources = replace(TWO_BACKBONES.resources, backbones=free)
-    study = replace(TWO_BACKBONES, resources=resources)
-    assert demand_of(study, block_of("mobilenet_v3_small")).gpus == 0.0
-
-
-@pytest.mark.parametrize(("there", "expected"), [(4, 2), (0.5, 1), (0.3, 1)])
-def test_how_many_fit_is_bounded_by_what_is_scarcest(there, expected):
-    demand = Demand(cpus=1.0, gpus=0.5)
-    assert Capacity(cpus=2.0, gpus=there).num_fitting(demand) == expected
-
-
 @pytest.mark.parametrize(
     ("cpus", "gpus", "max_trials", "expected"),
     [
@@ -108,12 +95,3 @@ def test_trials_run_together_only_as_far_as_their_own_demands_fit(tmp_path):
     # Nothing that had been asked for and did not fit is forgotten.
     end = run_here(TWO_BACKBONES, tmp_path)
     assert end.progress.trials_done == end.progress.trials_planned
-
-
-def test_threads_of_a_trial_are_the_cpus_of_its_backbone(tmp_path):
-    own = {"mobilenet_v3_small": ResourceShare(cpus_per_trial=3.0)}
-    resources = ResourceSettings(cpus_per_trial=2.0, backbones=own)
-    executor = Taking(Capacity(cpus=100.0, gpus=0.0))
-    run_here(replace(TWO_BACKBONES, resources=resources), tmp_path, executor)
-    threads = {(job.settings.backbone.name, job.settings.num_threads) for job in executor.taken}
-    assert threads == {("conv_small", 2), ("mobilenet_v3_small", 3)}

@@ -10,6 +10,7 @@ from functools import cache
 
 import pytest
 import torch
+import yaml
 
 from podium.orchestrator.study.unused_settings import unused_by
 from podium.trainables.reproducibility import reproducible
@@ -22,38 +23,15 @@ from tests.trainables.tiny_trials import tiny_trial
 
 LOSS = "proxy_anchor"
 # Another value of each setting, and what it takes to matter.
-OTHER = {
-    "epochs": 2,
-    "batch_size": 16,
-    "micro_batch_size": 5,
-    "samples_per_class": 8,
-    "sampler": "random",
-    "optimiser": "sgd",
-    "adam_epsilon": 1e-3,
-    "momentum": 0.5,
-    "learning_rate": 2e-3,
-    "head_learning_rate_factor": 2.0,
-    "proxy_learning_rate": 2e-2,
-    "weight_decay": 0.3,
-    "proxy_weight_decay": 0.3,
-    "step_epochs": 2,
-    "step_factor": 0.5,
-    "warm_up_epochs": 1,
-    "batch_norm": "frozen_statistics",
-    "clip_value": 1e-6,
-    "clipped": "network",
-    "precision": "bf16",
-    "channels_last": False,
-    "augmentation": "none",
-    "crop_scale_min": 0.5,
-    "evaluation_crop": 0.6,
-    "cache": "none",
-    "loader": "device",
-    "pooling": "max",
-    "head_init": "kaiming",
-    "layer_norm": True,
-    "l2": True,
-}
+OTHER = yaml.safe_load("""
+{epochs: 2, batch_size: 16, micro_batch_size: 5, samples_per_class: 8, sampler: random,
+optimiser: sgd, adam_epsilon: 1.0e-3, momentum: 0.5, learning_rate: 2.0e-3,
+head_learning_rate_factor: 2.0, proxy_learning_rate: 2.0e-2, weight_decay: 0.3,
+proxy_weight_decay: 0.3, step_epochs: 2, step_factor: 0.5, warm_up_epochs: 1,
+batch_norm: frozen_statistics, clip_value: 1.0e-6, clipped: network, precision: bf16,
+channels_last: false, augmentation: none, crop_scale_min: 0.5, evaluation_crop: 0.6, cache: none,
+loader: device, pooling: max, head_init: kaiming, layer_norm: true, l2: true}
+""")
 BESIDE = {
     "momentum": {"optimiser": "sgd"},
     "step_factor": {"step_epochs": 1},

@@ -21,11 +21,6 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, rules, problem):
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {problem}"])
 
 
-def test_early_stopping_may_be_a_word(tmp_path):
-    study = load(tmp_path, MINIMAL + "search: {early_stopping: none}")
-    assert study.search.early_stopping == EarlyStopping(kind="none")
-
-
 def test_each_kind_of_early_stopping_has_numbers_of_its_own(tmp_path):
     def stopping(text):
         protocol = "protocol: {kind: kfold, folds: 3}\n"

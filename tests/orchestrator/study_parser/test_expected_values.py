@@ -196,12 +196,6 @@ def test_what_is_wrong_in_a_table_is_reported_with_its_row(load, right, wrong, m
     assert len(load(FILE, table=TABLE.replace("recall", "value")).expect.values) == 2
 
 
-def test_other_problems_of_the_study_do_not_hide_behind_it(load):
-    text = problems(load, VALUES, study=STUDY.replace("proxy_anchor", "proxy_ankor"))
-    assert "proxy_ankor" in text
-    assert "KeyError" not in text
-
-
 def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
     load(FILE + "  ranks: {contrastive: 2.5}\n")
     text = " ".join(call(capsys, "plan", tmp_path / "study.yaml").out.split())

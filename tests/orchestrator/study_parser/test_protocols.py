@@ -7,7 +7,6 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from podium.analysis.report.report import study_page
 from podium.analysis.scores.final_scores import refuse_mixed
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
@@ -160,13 +159,6 @@ def test_trials_of_random_splits_have_one_protocol_and_say_their_draw(random_row
         settings = TrialSettings.from_dict(json.loads(row["settings"]))
         split = make_split(names, settings.protocol, 0, settings.draw)
         assert split.hash == row["split_hash"]
-
-
-def test_the_report_names_some_of_many_splits_and_counts_the_others(random_storage, random_rows):
-    hashes = sorted(set(random_rows.filter(pl.col("loss") != "features")["split_hash"]))
-    assert len(hashes) > 12
-    page = study_page(random_storage / STUDY.name)
-    assert f"{', '.join(hashes[:12])} and {len(hashes) - 12} more" in page
 
 
 def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):

@@ -78,12 +78,6 @@ def test_what_does_not_go_together_is_refused(tmp_path, search, message):
     assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {message}"])
 
 
-@pytest.mark.parametrize("sampler", ["random", "qmc"])
-def test_configs_can_be_shared_where_outcomes_change_none(tmp_path, sampler):
-    text = f"{HEAD}search: {{sampler: {sampler}, shared_configs: true, repeats: 2, trials: 9}}\n"
-    assert load(tmp_path, text).search.shared_configs
-
-
 def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
     # 5 x 3 points; the default, alpha 32 with margin 0.1, is one of them.
     assert load(tmp_path, STEPS % 15).search.trials == 15

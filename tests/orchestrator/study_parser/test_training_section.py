@@ -10,7 +10,6 @@ from podium.orchestrator.study.configs import (
     space_of,
     training_of,
 )
-from podium.trainables.recipes import training_for
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
@@ -28,28 +27,14 @@ REFUSED = """
 UNUSED = """
 pooling: max -> conv_small has no map of features to pool
 cache: none -> the images of glyphs have a size of their own
-loader: device -> the images of glyphs have a size of their own
-evaluation_crop: 0.9 -> the images of glyphs have a size of their own
-crop_scale_min: 0.2 -> augmentation shift takes no random crops
 step_factor: 0.5 -> step_epochs is 0, so learning rates stay constant
-momentum: 0.5 -> the optimiser is adamw
-clipped: loss -> clip_value is 0, so no gradient is clipped
-micro_batch_size: 32 -> a batch has 32 images
 mode: frozen_features, batch_norm: frozen -> the backbone is frozen, in its .*
 epochs: 4, step_epochs: 4 -> training ends after 4 epochs, before .* step down
 """
-CUB = HEAD + "datasets: [cub200, cars196]\nbackbones: [resnet50, googlenet]\n"
 
 
 def trainings(study):
     return {block.label: training_of(study, block) for block in blocks(study)}
-
-
-def test_what_the_study_says_holds_in_every_block(tmp_path):
-    study = load(tmp_path, CUB + "training: {batch_size: 60, epochs: 7, l2: true}")
-    found = trainings(study).values()
-    assert {(t.batch_size, t.epochs, t.l2) for t in found} == {(60, 7, True)}
-    assert len({t.step_epochs for t in found}) > 1
 
 
 @pytest.mark.parametrize(
@@ -98,20 +83,6 @@ def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
     assert loss_training(study, block, "proxy_nca").sampler == "balanced"
 
 
-def test_batches_of_hard_neighbours_are_balanced(tmp_path):
-    """Losses on pairs take them, and they hold as many images of a class as the study says."""
-    text = "study: x\nlosses: [contrastive]\ntraining: {{sampler: hard_neighbours, {}}}\n"
-    settings = trainings(load(tmp_path, text.format("batch_size: 30, samples_per_class: 6")))
-    assert {item.samples_per_class for item in settings.values()} == {6}
-    (problem,) = problems_of(tmp_path, text.format("batch_size: 30, samples_per_class: 4"))
-    assert "batch_size must be a multiple of samples_per_class (4)" in problem
-
-
-def test_without_a_word_a_block_is_trained_as_the_recipe_says(tmp_path):
-    (training,) = trainings(load(tmp_path, HEAD)).values()
-    assert training == training_for("fast", dataset="glyphs", backbone="conv_small")
-
-
 @pytest.mark.parametrize(("training", "problem"), cases(REFUSED))
 def test_every_setting_is_checked(tmp_path, training, problem):
     found = problems_of(tmp_path, f"{HEAD}training: {training}")
@@ -148,43 +119,12 @@ def test_the_rate_of_proxies_joins_no_search_of_a_loss_that_trains_none(tmp_path
         assert ("proxy_learning_rate" in config) is is_searched
 
 
-def test_steps_of_learning_rates_have_to_come_before_the_end(tmp_path):
-    steps = "training: {epochs: 4, step_epochs: 3}\nsearch: {tune: [step_factor]}"
-    assert load(tmp_path, HEAD + steps).training.overrides["step_epochs"] == 3
-    found = problems_of(tmp_path, HEAD + steps.replace("3}", "9}"))
-    reason = "changes nothing: training ends after 4 epochs, before learning rates step down"
-    assert_matches(
-        found,
-        [
-            f"s.yaml:3: training.step_epochs {reason}; got 9",
-            f's.yaml:4: search.tune[0] {reason}; got "step_factor"',
-        ],
-    )
-
-
-def test_clipping_the_loss_alone_needs_a_loss_with_proxies(tmp_path):
-    clipping = "training: {clip_value: 1.0, clipped: loss}"
-    found = problems_of(tmp_path, f"study: x\nlosses: [contrastive]\n{clipping}")
-    reason = "changes nothing: contrastive has no proxies; got .*"
-    assert_matches(
-        found,
-        [f"s.yaml:3: training.clip_value {reason}", f"s.yaml:3: training.clipped {reason}"],
-    )
-    load(tmp_path, f"study: x\nlosses: [contrastive, proxy_anchor]\n{clipping}")
-
-
 def test_a_setting_that_one_block_uses_is_accepted(tmp_path):
     text = f"{HEAD}datasets: [glyphs, cub200]\nbackbones: [conv_small, resnet50]\n"
     settings = {"pooling": "max", "cache": "none", "crop_scale_min": 0.2}
     inner = ", ".join(f"{name}: {value}" for name, value in settings.items())
     study = load(tmp_path, f"{text}training: {{recipe: psomas2020, {inner}}}")
     assert study.training.overrides == settings
-
-
-def test_early_stopping_waits_no_longer_than_the_shortest_training(tmp_path):
-    text = f"{CUB}search: {{early_stopping: {{grace_epochs: 101}}}}"
-    rule = "grace_epochs must be at most training.epochs, which is 100; got 101"
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:5: {rule}"])
 
 
 def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
@@ -194,18 +134,3 @@ def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
     assert set(parameters) == {"alpha", "margin", "weight_decay"}
     assert parameters["alpha"].step == 2.0
     assert study.loss("contrastive").space is None
-
-
-@pytest.mark.parametrize(
-    ("name", "legal"), [("learning_rate", "(0, 1]"), ("proxy_learning_rate", "[0, 10]")]
-)
-@pytest.mark.parametrize("value", [-1.0, 1000000000.0])
-def test_an_impossible_rate_is_reported_with_everything_else(tmp_path, name, legal, value):
-    text = f"{HEAD}search: {{tune: [{name}]}}\ntraining: {{{name}: {value}, epochs: 0}}\n"
-    assert_matches(
-        problems_of(tmp_path, text),
-        [
-            ".*:4: training.epochs must be a whole number in [1, 100000]; got 0",
-            f".*:4: training.{name} must be in {legal}; got {value}",
-        ],
-    )

@@ -76,14 +76,6 @@ def test_a_part_of_a_loss_that_would_never_train_is_refused(tmp_path, loss, epoc
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
 
 
-@pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor+contrastive", "memory:contrastive"])
-def test_a_loss_that_compares_within_a_class_refuses_random_batches(tmp_path, loss):
-    text = f"study: x\nlosses: [proxy_anchor, '{loss}']\ntraining: {{sampler: random}}"
-    (problem,) = problems_of(tmp_path, text)
-    rule = "training.sampler must be balanced or hard_neighbours"
-    assert f"{rule}: {loss} compares images" in problem
-
-
 def test_a_loss_guided_by_language_needs_the_names_of_the_classes(tmp_path):
     problem = (
         "s.yaml:.*: multi_similarity+language_guidance needs a vector for the name of each class: "
@@ -104,13 +96,6 @@ def test_a_whole_number_may_be_written_with_a_point(tmp_path):
     bins = space_of(study, "fast_ap").parameters["bins"]
     assert isinstance(bins, Choice)
     assert list(map(type, bins.values)) == [int, int]
-
-
-@pytest.mark.parametrize("step", [0.5, 1.5])
-def test_a_step_between_whole_numbers_is_whole(tmp_path, step):
-    text = f"{HEAD}[{{loss: fast_ap, space: {{bins: {{low: 1, high: 10, step: {step}}}}}}}]"
-    rule = f"losses[0].space.bins.step must be a whole number; got {step}"
-    assert problems_of(tmp_path, text) == [f"s.yaml:2: {rule}"]
 
 
 def test_a_number_beyond_all_floats_is_refused(tmp_path):

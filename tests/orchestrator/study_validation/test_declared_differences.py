@@ -2,8 +2,7 @@
 
 import pytest
 
-from podium.orchestrator.study.fairness import DECLARABLE, fairness
-from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
+from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.study_changes import forbidden_changes
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
@@ -25,13 +24,6 @@ def test_a_difference_without_a_reason_is_refused_with_the_line_to_add(tmp_path)
         "triplet): make it the same for all, or say why it is not in a line of its own: "
         'declared_differences: {learning_rate: "..."}'
     )
-
-
-def test_the_line_that_is_asked_for_is_enough(tmp_path):
-    (problem,) = problems_of(tmp_path, UNEQUAL)
-    line = problem.partition("of its own: ")[2]
-    study = load(tmp_path, f"{UNEQUAL}{line}\n")
-    assert study.declared_differences == {"learning_rate": "..."}
 
 
 def test_a_difference_made_by_a_space_is_placed_at_its_range(tmp_path):
@@ -82,37 +74,8 @@ def test_a_reason_is_text_for_something_that_differs(tmp_path, line, problem):
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:4: {problem}"])
 
 
-def test_every_name_may_be_declared_where_it_differs(tmp_path):
-    study = load(tmp_path, UNEQUAL + DECLARED)
-    for item in fairness(study).disparities:
-        assert item.name in DECLARABLE
-        named = f"declared_differences: {{learning_rate: a, {item.name}: b}}\n"
-        if item.name != "learning_rate":
-            assert item.name in load(tmp_path, UNEQUAL + named).declared_differences
-
-
-def test_a_difference_may_be_made_and_declared_on_the_command_line(tmp_path):
-    text = "study: x\nlosses: [{loss: contrastive, values: {weight_decay: 0.0001}}, triplet]\n"
-    change = "training.weight_decay=0.01"
-    (problem,) = problems_of(tmp_path, text, change)
-    assert "differ in weight_decay (0.0001 for contrastive; 0.01 for triplet)" in problem
-    study = load(tmp_path, text, change, "declared_differences.weight_decay=as published")
-    assert study.declared_differences == {"weight_decay": "as published"}
-
-
-def test_a_study_that_is_wrong_otherwise_is_not_blamed_for_more(tmp_path):
-    for wrong in ("training: {recipe: thesys}", "datasets: [cub]", "backbones: [no_net]"):
-        (problem,) = problems_of(tmp_path, f"{UNEQUAL}{wrong}\n")
-        assert "the losses differ" not in problem
-
-
 def test_a_reason_changes_no_number_so_a_study_continues_with_another(tmp_path):
     old = resolved_dict(load(tmp_path, UNEQUAL + DECLARED))
     new = resolved_dict(load(tmp_path, UNEQUAL + DECLARED.replace("with it", "so")))
     assert old != new
     assert not forbidden_changes(old, new)
-
-
-def test_reasons_come_back_from_a_snapshot(tmp_path):
-    study = load(tmp_path, UNEQUAL + DECLARED)
-    assert study_from_resolved(resolved_dict(study)) == study

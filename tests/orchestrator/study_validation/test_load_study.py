@@ -2,7 +2,7 @@ import pytest
 
 from podium.errors import StudyError
 from podium.orchestrator.study.blocks import blocks
-from podium.orchestrator.study.configs import space_of, unsearched_values
+from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import (
     EarlyStopping,
     ResourceSettings,
@@ -66,26 +66,6 @@ def test_a_space_of_its_own_is_joined_by_the_training_parameters(tmp_path):
         "learning_rate": TRAINING_SPACES["learning_rate"],
         "proxy_learning_rate": TRAINING_SPACES["proxy_learning_rate"],
     }
-
-
-def test_rates_are_tried_around_those_of_the_recipe(tmp_path):
-    text = "study: x\nlosses: [proxy_anchor]\nsearch: {tune: [learning_rate, weight_decay]}"
-    for recipe, low, high in (("fast", 1e-4, 3e-2), ("psomas2020", 1e-5, 3e-3)):
-        study = load(tmp_path, f"{text}\ntraining: {{recipe: {recipe}}}")
-        values = unsearched_values(study, blocks(study)[0], "proxy_anchor")
-        tried = space_of(study, "proxy_anchor", values).parameters
-        assert tried["learning_rate"].ends() == pytest.approx((low, high))
-        assert tried["weight_decay"] == TRAINING_SPACES["weight_decay"]
-
-
-def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
-    text = (
-        "study: x\nlosses: [{loss: contrastive, space: {learning_rate: {low: 1e-4, high: 0.1}}}]"
-    )
-    (loss,) = load(tmp_path, text).losses
-    parameters = loss.own_parameters
-    assert parameters["learning_rate"] == Real(1e-4, 0.1, unit="per step", source="study file")
-    assert list(parameters) == ["learning_rate"]
 
 
 def test_numbers_without_a_dot_before_the_exponent_are_numbers(tmp_path):

@@ -1,11 +1,8 @@
 """Study files with several protocols: what they mean, and what is refused."""
 
-import json
-
 import pytest
 
 from podium.orchestrator.study.blocks import final_protocol_of, protocol_of, searches
-from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import (
     FOUR_PROTOCOLS,
@@ -90,13 +87,6 @@ def test_one_protocol_is_a_list_of_one(tmp_path):
     assert load(tmp_path, MINIMAL).protocols == (FIXED,)
 
 
-def test_a_crossed_study_comes_back_from_its_snapshot(tmp_path):
-    text = FOUR_PROTOCOLS + "search: {repeats: 2, splits: fresh}\nfinal: {train_on: [all, part]}"
-    study = load(tmp_path, text)
-    assert study.final.train_on == ("part", "all")
-    assert study_from_resolved(json.loads(json.dumps(resolved_dict(study)))) == study
-
-
 @pytest.mark.parametrize(("text", "problem"), cases(REFUSED))
 def test_what_cannot_be_meant_is_said_with_its_line(tmp_path, text, problem):
     assert_matches(problems_of(tmp_path, MINIMAL + text), [f"s.yaml:3: {problem}"])
@@ -151,13 +141,6 @@ def test_fresh_splits_are_others_for_each_repeat_and_the_same_for_all_losses(tmp
     assert seeds["80-20", 0] == {0}  # as the study file says
     assert seeds["60-40", 0] == {3}
     assert {tuple(seeds["test_tuned", repeat]) for repeat in range(3)} == {(0,)}
-
-
-def test_the_same_splits_have_one_seed_in_all_repeats(tmp_path):
-    study = load(tmp_path, FOUR_PROTOCOLS + "search: {repeats: 3}")
-    for search in searches(study):
-        expected = 3 if search.protocol == "60-40" else 0
-        assert protocol_of(study, search).split_seed == expected
 
 
 def test_names_too_long_for_a_folder_are_refused_before_a_search_starts(tmp_path):

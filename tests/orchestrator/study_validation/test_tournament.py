@@ -43,11 +43,6 @@ def test_a_study_declares_what_it_ranks_by_and_which_groups_it_compares(tmp_path
     assert read_back == rules
 
 
-def test_any_k_of_the_study_can_be_ranked_by(tmp_path):
-    text = f"{THREE}metrics: {{k: [1, 4]}}\ntournament: {{score: recall@4}}\n"
-    assert load(tmp_path, text).tournament.score == "recall@4"
-
-
 @pytest.mark.parametrize(("given", "problem"), cases(REFUSED))
 def test_what_cannot_be_declared_is_said_with_its_line(tmp_path, given, problem):
     assert_matches(

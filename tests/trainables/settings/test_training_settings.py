@@ -1,10 +1,8 @@
-import re
 from dataclasses import asdict, replace
 
 import pytest
 
 from podium.trainables.errors import TrialInputError
-from podium.trainables.settings.legal_ranges import OneOf
 from podium.trainables.settings.training_settings import (
     LEGAL_VALUES,
     TRAINING_TYPES,
@@ -36,22 +34,6 @@ def test_everything_that_is_wrong_with_a_recipe_is_reported_at_once():
         TrialInputError, match=r"epochs must be .*; training\.weight_decay must be"
     ):
         replace(TrainingSettings(), epochs=-1, weight_decay=2.0).check()
-
-
-@pytest.mark.parametrize(
-    ("name", "choices"),
-    [(name, legal.values) for name, legal in LEGAL_VALUES.items() if isinstance(legal, OneOf)],
-)
-def test_texts_of_a_recipe_are_among_the_choices_and_its_default_is_one(name, choices):
-    for value in choices:
-        replace(TrainingSettings(), **{name: value}).check()
-    assert getattr(TrainingSettings(), name) in choices
-    for wrong in ("", "Train", 1):
-        known = ", ".join(map(repr, choices))
-        with pytest.raises(
-            TrialInputError, match=re.escape(f"training.{name} must be one of {known}, but got")
-        ):
-            replace(TrainingSettings(), **{name: wrong}).check()
 
 
 def test_every_field_of_a_recipe_is_checked():
