@@ -95,15 +95,7 @@ class LossFacts:
                 some, so one list serves all losses of a study.
             training: training parameters of the loss where no search varies them; ranges lie
                 around them. None: around the defaults.
-
-        Raises:
-            TrialInputError: an unknown space or training parameter.
         """
-        if isinstance(space, str) and space not in self.spaces:
-            raise unknown_name(f"space of {self.name}", space, self.spaces)
-        for name in tune:
-            if name not in TRAINING_SPACES:
-                raise unknown_name("training parameter to tune", name, TRAINING_SPACES)
         # The space itself may have a range of training that suits it.
         own = (self.spaces[space] if isinstance(space, str) else space).parameters
         centres = training or {}
@@ -167,6 +159,9 @@ def _prefixed(
     def named(name: str) -> str:
         return f"{term.prefix}.{name}" if name in own else name
 
+    def moved(condition: Condition) -> Condition:
+        return replace(condition, parameter=named(condition.parameter))
+
     return replace(
         facts,
         parameters={named(name): parameter for name, parameter in own.items()},
@@ -174,14 +169,8 @@ def _prefixed(
             space: Space({named(name): tried for name, tried in values.parameters.items()})
             for space, values in facts.spaces.items()
         },
-        conditions={
-            named(name): replace(condition, parameter=named(condition.parameter))
-            for name, condition in facts.conditions.items()
-        },
-        proxies_if=tuple(
-            replace(condition, parameter=named(condition.parameter))
-            for condition in facts.proxies_if
-        ),
+        conditions={named(name): moved(it) for name, it in facts.conditions.items()},
+        proxies_if=tuple(map(moved, facts.proxies_if)),
     )
 
 
@@ -231,20 +220,25 @@ def declared_space(loss: str, declared: object, parameters: Mapping[str, Paramet
         )
     if unknown := [name for name in declared if name not in parameters]:
         raise unknown_name(f"hyperparameter in search_space of {loss}", unknown[0], parameters)
-    return Space({name: _range(loss, name, given) for name, given in declared.items()})
+    return Space(
+        {
+            name: _range(f"{name} in search_space of {loss}", given)
+            for name, given in declared.items()
+        }
+    )
 
 
-def _range(loss: str, name: str, given: object) -> Real | Int | Choice:
+def _range(where: str, given: object) -> Real | Int | Choice:
     try:
         if isinstance(given, list | tuple):
             return Choice(tuple(given), source=_CLASS)
         if isinstance(given, Mapping):
-            numbers = [given.get(key) for key in ("low", "high")]
-            is_whole = all(isinstance(number, int) for number in numbers)
+            is_whole = all(isinstance(given.get(key), int) for key in ("low", "high"))
             return (Int if is_whole else Real)(**given, source=_CLASS)
+        problem = f"got {given!r}"
     except (TypeError, ValueError) as error:
-        raise TrialInputError(f"{name} in search_space of {loss}: {error}") from None
+        problem = str(error)
     raise TrialInputError(
-        f"{name} in search_space of {loss} must be a range {{'low': ..., 'high': ..., 'log': ...,"
-        f" 'step': ...}} or a list of values; got {given!r}"
+        f"{where} must be a range {{'low': ..., 'high': ..., 'log': ..., 'step': ...}} or a list"
+        f" of values; {problem}"
     )

@@ -1,6 +1,6 @@
 """Search spaces, configs and training of a study's losses in its blocks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -139,32 +139,26 @@ def warm_start_key(block: str, loss: str) -> str:
 
 def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
     """Type of every ``hp.*`` column; a name with two types gets the wider one."""
-    types: dict[str, HyperparameterType] = {}
+    kinds: dict[str, set[type]] = {}
     for loss in study.loss_names:
         known = facts_of(loss).legal_parameters
-        names = {name for block in blocks(study) for name in unsearched_values(study, block, loss)}
-        for name in names:
-            kind = _type_of(name, known.get(name) or space_of(study, loss).parameters.get(name))
-            types[name] = _wider(types.get(name, kind), kind)
-    return types
+        for name in {name for it in blocks(study) for name in unsearched_values(study, it, loss)}:
+            declared = known.get(name) or space_of(study, loss).parameters.get(name)
+            kinds.setdefault(name, set()).add(_kind(name, declared))
+    return {name: _type_of(found) for name, found in kinds.items()}
 
 
-def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "HyperparameterType":
-    if isinstance(parameter, Parameter):
-        return _named(parameter.legal.kind)
-    if parameter is None:  # a training setting that cannot be searched
-        return _named(TRAINING_TYPES[name])
-    if isinstance(parameter, Choice):
-        return "str"
-    return "int" if isinstance(parameter, Int) else "float"
+def _kind(name: str, declared: Parameter | Real | Int | Choice | None) -> type:
+    if isinstance(declared, Parameter):
+        return declared.legal.kind
+    if declared is None:  # a training setting that cannot be searched
+        return TRAINING_TYPES[name]
+    return {Choice: str, Int: int, Real: float}[type(declared)]
 
 
-def _named(kind: type) -> "HyperparameterType":
+def _type_of(kinds: Set[type]) -> "HyperparameterType":
+    """``float`` of whole and other numbers, else ``str`` where there are several kinds."""
     names: dict[type, HyperparameterType] = {float: "float", int: "int", bool: "bool", str: "str"}
-    return names[kind]
-
-
-def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "HyperparameterType":
-    if one == other:
-        return one
-    return "float" if {one, other} == {"int", "float"} else "str"
+    if len(kinds) == 1:
+        return names[next(iter(kinds))]
+    return "float" if kinds == {int, float} else "str"

@@ -99,19 +99,15 @@ def report_differences(study: Study, say: Callable[[str], object]) -> None:
 
 def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
     """Undeclared difference -> message with losses, values and the line to add."""
-    items: dict[str, list[Disparity]] = {}
+    where: dict[str, list[str]] = {}
     for item in found:
         if item.standing == "undeclared":
-            items.setdefault(item.name, []).append(item)
-    where = {
-        name: "; ".join(f"{item.values} {item.where}".rstrip() for item in of_name)
-        for name, of_name in items.items()
-    }
+            where.setdefault(item.name, []).append(f"{item.values} {item.where}".rstrip())
     return {
-        name: f"the losses differ in {name} ({where[name]}): make it the "
+        name: f"the losses differ in {name} ({'; '.join(places)}): make it the "
         "same for all, or say why it is not in a line of its own: "
         f'declared_differences: {{{name}: "..."}}'
-        for name in items
+        for name, places in where.items()
     }
 
 
@@ -226,11 +222,8 @@ def _loss_disparities(study: Study, block: Block) -> Iterator[Disparity]:
 def _traits(loss: str) -> Set[str]:
     """What a loss needs, and whether it has a memory or a pre-training."""
     parsed = parse_loss(loss)
-    has = {
-        "memory": any(term.has_memory for term in parsed.all_terms),
-        "pretraining": parsed.pretraining is not None,
-    }
-    return facts_of(loss).needs | {trait for trait, is_there in has.items() if is_there}
+    memory = {"memory"} if any(term.has_memory for term in parsed.all_terms) else set()
+    return facts_of(loss).needs | memory | ({"pretraining"} if parsed.pretraining else set())
 
 
 def _warm_start_disparity(study: Study, block: str) -> Disparity:
@@ -255,10 +248,15 @@ def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     A space of lists and steps may have fewer than the budget; one hyperparameter at a time ends
     with its sweeps.
     """
-    task = search_task(study, block, loss)
+    trials = study.search.trials
+    found = count_configs(study, block, loss, trials)
+    return trials if found is None else min(trials, found)
+
+
+def count_configs(study: Study, block: Block, loss: str, most: int) -> int | None:
+    """Number of configs that a search of lists and steps could try; None if it has ranges."""
     count = max_configs if study.search.sampler == "coordinate" else num_configs
-    found = count(task, task.trials)
-    return task.trials if found is None else min(task.trials, found)
+    return count(search_task(study, block, loss), most)
 
 
 def _first_config(study: Study, block: Block, loss: str) -> str:

@@ -27,6 +27,9 @@ _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choic
 _KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
+_UNREADABLE = "the stored study is not one that this podium reads"
+
+
 def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
@@ -70,11 +73,10 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"][1:]))
-        raise _unreadable(f"{where}: {first['msg']}; got {first['input']!r:.60}") from error
-    except KeyError as error:
-        raise _unreadable(f"the key {error.args[0]!r} is missing or unknown") from error
-    except (AttributeError, TypeError, ValueError) as error:
-        raise _unreadable(repr(error)) from error
+        problem = f"{where}: {first['msg']}; got {first['input']!r:.60}"
+        raise StudyError([f"{_UNREADABLE}: {problem}"]) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StudyError([f"{_UNREADABLE}: {error!r}"]) from error
     return study
 
 
@@ -83,18 +85,14 @@ def _adapter() -> TypeAdapter[list[Study]]:
     return TypeAdapter(list[Study], config=KEYS)
 
 
-def _unreadable(problem: str) -> StudyError:
-    return StudyError([f"the stored study is not one that this podium reads: {problem}"])
-
-
 def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a study, as plain values: what is said of single losses is at these."""
     if unknown := sorted(values.keys() - set(_KEYS)):
-        raise KeyError(unknown[0])
+        raise ValueError(f"{unknown[0]} is unknown")
     training = dict(values["training"])
     recipe = training.pop("recipe")
     if unknown := sorted(training.keys() - TRAINING_TYPES.keys()):
-        raise KeyError(f"training.{unknown[0]}")
+        raise ValueError(f"training.{unknown[0]} is unknown")
     losses = [
         {
             "name": name,

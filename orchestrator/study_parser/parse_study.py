@@ -61,20 +61,16 @@ from podium.trainables.settings.trial_settings import (
     DatasetSettings,
 )
 
-# Keys of a study file that are more than a type -> the field of a study that they give.
-_READ_ELSEWHERE = {
-    "datasets": "datasets",
-    "backbones": "backbones",
-    "losses": "losses",
-    "protocol": "protocols",
-    "search": "search",
-    "final": "final",
-    "training": "training",
-    "metrics": "ks",
-    "declared_differences": "declared_differences",
-    "expect": "expect",
-}
-_FOUND_LATER = ("warm_starts", "code")
+# Fields of a study that are not keys of its file, or read by what knows more than their type.
+_NOT_PLAIN = (
+    *("name", "datasets", "backbones", "losses", "protocols", "search", "final", "training"),
+    *("warm_starts", "code", "declared_differences", "expect", "ks"),
+)
+_PLAIN = [it for it in fields(Study) if it.name not in _NOT_PLAIN]
+_SECTIONS = (
+    *("datasets", "backbones", "losses", "protocol", "search", "final", "training", "metrics"),
+    *("declared_differences", "expect"),
+)
 
 _TRAINING: Mapping[str, Parameter] = {
     "recipe": Parameter(None, OneOf(tuple(sorted(RECIPES)))),
@@ -104,15 +100,12 @@ class _Final:
 
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
-_PLAIN = [
-    it for it in fields(Study) if it.name not in ("name", *_READ_ELSEWHERE.values(), *_FOUND_LATER)
-]
 _Keys = make_dataclass(
     "_Keys",
     [
         ("study", Text, "study"),
         *((it.name, it.type, copy.copy(it)) for it in _PLAIN),
-        *((it, Any, None) for it in _READ_ELSEWHERE),
+        *((it, Any, None) for it in _SECTIONS),
     ],
     kw_only=True,
 )

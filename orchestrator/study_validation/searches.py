@@ -1,19 +1,16 @@
 """Checks searches: their protocols, and what samplers do not allow or budgets do not cover."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from podium.orchestrator.results.records.runs import HOURS
-from podium.orchestrator.search_samplers.coordinate import max_configs
-from podium.orchestrator.search_samplers.grid import num_configs
-from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
-from podium.orchestrator.search_samplers.suggester import SearchTask
+from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN
 from podium.orchestrator.study.blocks import (
     num_reserved_trials,
     searches,
     trials_per_search,
 )
-from podium.orchestrator.study.configs import search_task
+from podium.orchestrator.study.fairness import count_configs
 from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems
@@ -24,11 +21,6 @@ from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import ProtocolSettings
 
-# Sampler that tries all values -> how many configs they make.
-_COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
-    "grid": num_configs,
-    "coordinate": max_configs,
-}
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
 
@@ -54,12 +46,10 @@ def check_trials(study: Study, items: Sequence[TrainedLoss], problems: Problems)
         )
         problems.at("search.trials", rule, got=search.trials)
         return
-    count, limit = _COUNTED.get(search.sampler), max(search.trials, _MOST_CONFIGS) + 1
-    for loss in study.loss_names:
-        if count is None:
-            return
-        blocks_of_loss = [item.block for item in items if item.loss == loss]
-        needed = [count(search_task(study, block, loss), limit) for block in blocks_of_loss]
+    limit = max(search.trials, _MOST_CONFIGS) + 1
+    for loss in study.loss_names if search.sampler in ("grid", "coordinate") else ():
+        of_loss = (item.block for item in items if item.loss == loss)
+        needed = [count_configs(study, block, loss, limit) for block in of_loss]
         if None in needed:
             rule = (
                 f"{search.sampler} needs lists of values or ranges with steps, and what is"

@@ -16,7 +16,7 @@ from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.decoded_pixels import ArrayPixels, Pixels
 from podium.trainables.file_caches.image_files import ImageFiles
 from podium.trainables.file_caches.resized_images import evaluation_side, resized
-from podium.trainables.settings.training_settings import ImageSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class ImageInput:
         cache_folder: folder of resized images; None as of `cache_folder_at`.
     """
 
-    training: ImageSettings
+    training: TrainingSettings
     image_size: int | None
     device: torch.device
     num_threads: int

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from podium.trainables.errors import unknown_name
 from podium.trainables.network.backbone_base import Backbone
-from podium.trainables.settings.training_settings import HeadSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 
 
 class Embedder(nn.Module):
@@ -38,7 +38,7 @@ class Embedder(nn.Module):
     """
 
     def __init__(
-        self, backbone: Backbone, embedding_dim: int | None, training: HeadSettings
+        self, backbone: Backbone, embedding_dim: int | None, training: TrainingSettings
     ) -> None:
         super().__init__()
         self.backbone = backbone

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.embedder import Embedder
-from podium.trainables.settings.training_settings import ComputeSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 
 # One graph for each shape of input, in training and evaluation, with and without gradients.
 _MAX_GRAPHS = 64
@@ -36,7 +36,7 @@ class Network:
     """
 
     def __init__(
-        self, embedder: Embedder, training: ComputeSettings, device: torch.device
+        self, embedder: Embedder, training: TrainingSettings, device: torch.device
     ) -> None:
         self.embedder = embedder
         self._device = device

@@ -1,7 +1,6 @@
 """The training recipe as frozen values: each setting with its legal values and its meaning.
 
-Settings that belong together are a class, and `TrainingSettings` is all of them at once, so that
-a name in code is the key of ``training`` in a study file. No torch.
+A name in code is the key of ``training`` in a study file. No torch.
 """
 
 from collections.abc import Mapping
@@ -25,170 +24,104 @@ def balanced_samplers() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CourseSettings:
-    """Where the values come from, what is trained, and for how long."""
+class TrainingSettings:
+    """Everything of the training recipe that changes the numbers."""
 
+    # Where the values come from, what is trained, and for how long.
     recipe: str = "fast"
     """Name of the recipe that these values come from (`trainables.recipes`)."""
-
     mode: Annotated[str, OneOf(("fine_tune", "frozen_features"))] = "fine_tune"
     """``frozen_features`` computes the features of the backbone once and trains only the head and
     the loss; ``fine_tune`` trains all."""
-
     epochs: Annotated[int, Whole(0, 100_000)] = 8
     """Passes of the sampler."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class BatchSettings:
-    """Which images a step sees."""
-
+    # Which images a step sees.
     batch_size: Annotated[int, Whole(2, 1_000_000)] = 32
     """Images that the loss compares."""
-
     micro_batch_size: Annotated[int, Whole(0, 1_000_000)] = 0
     """Images in one forward pass, 0 for the whole batch; gradients are those of the whole batch
     all the same."""
-
     samples_per_class: Annotated[int, Whole(1, 100_000)] = 4
     """Images of each class in a batch of a sampler that is balanced."""
-
     sampler: str = "balanced"
     """Name of the batch sampler (`trainables.batch_samplers`); checked where it is loaded."""
+
+    # The optimiser, and the learning rate and decay of each group of parameters.
+    optimiser: Annotated[str, OneOf(("adamw", "adam", "rmsprop", "sgd"))] = "adamw"
+    """One optimiser for all parameters."""
+    adam_epsilon: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 1e-8
+    """Epsilon of ``adamw`` and ``adam``, added to the root of the second moment."""
+    momentum: Annotated[float, Interval(0.0, 0.9999)] = 0.9
+    """Momentum of ``rmsprop`` and ``sgd``."""
+    learning_rate: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 1e-3
+    """Learning rate of the backbone, per step."""
+    head_learning_rate_factor: Annotated[float, Interval(0.0, 1e4, low_inclusive=False)] = 1.0
+    """The embedding layer's learning rate over the backbone's."""
+    proxy_learning_rate: Annotated[float, Interval(0.0, 10.0)] = 1e-2
+    """Learning rate of the loss's own parameters, per step; 0 keeps them as drawn."""
+    weight_decay: Annotated[float, Interval(0.0, 1.0)] = 1e-4
+    """Decay of backbone and head, per step and learning rate; all optimisers but ``adamw`` take
+    it as a part of the gradient."""
+    proxy_weight_decay: Annotated[float, Interval(0.0, 1.0)] = 0.0
+    """Decay of the loss's own parameters, per step and learning rate."""
+    step_epochs: Annotated[int, Whole(0, 1000)] = 0
+    """Epochs after which all learning rates are scaled by ``step_factor``; 0 for never."""
+    step_factor: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.1
+    """Learning rate after a step over that before it."""
+
+    # Which parts of the backbone rest while the others train.
+    warm_up_epochs: Annotated[int, Whole(0, 1000)] = 0
+    """First epochs, with a frozen backbone: only the head and the loss's own parameters train."""
+    batch_norm: Annotated[str, OneOf(("train", "frozen_statistics", "frozen"))] = "train"
+    """Mode of BatchNorm: ``frozen_statistics`` normalises by the statistics it came with,
+    ``frozen`` rests scale and shift too."""
+
+    # The bound of gradients.
+    clip_value: Annotated[float, Interval(0.0, 1e6)] = 0.0
+    """Bound of the absolute value of each element of a gradient, 0 for none."""
+    clipped: Annotated[str, OneOf(("all", "network", "loss"))] = "all"
+    """Parameters clipped; ``loss`` are the loss's own."""
+
+    # How the network is computed.
+    precision: Annotated[str, OneOf(("float32", "bf16"))] = "float32"
+    """``bf16`` is for the network, under autocast; losses are float32."""
+    channels_last: Annotated[bool, Flag()] = True
+    """Whether the memory format of the network is channels-last."""
+    compile: Annotated[bool, Flag()] = False
+    """Whether the network goes through torch.compile."""
+
+    # How images get from their files into the network.
+    augmentation: Annotated[str, OneOf(("shift", "random_resized_crop", "none"))] = "shift"
+    """Change of training images: ``shift`` (one pixel, of images that have a size of their own),
+    or ``random_resized_crop`` with a flip."""
+    crop_scale_min: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.08
+    """Smallest part of an image's area that a random crop keeps."""
+    evaluation_crop: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.875
+    """Side of the centre crop over the shorter side of the resized image."""
+    cache: Annotated[str, OneOf(("resized", "none"))] = "resized"
+    """``resized`` decodes each image once per node and keeps it with its shorter side resized for
+    evaluation; ``none`` decodes the original again each time."""
+    loader: Annotated[str, OneOf(("host", "device"))] = "host"
+    """``host`` crops and resizes on the CPU, ``device`` all images of a batch at once where the
+    network is."""
+
+    # What makes an embedding of the backbone's features.
+    pooling: Annotated[str, OneOf(("average", "max", "average+max"))] = "average"
+    """Pooling of a backbone's map; ``average+max`` is their sum."""
+    head_init: Annotated[str, OneOf(("uniform", "kaiming"))] = "uniform"
+    """Initial weights: ``uniform`` is torch's default, ``kaiming`` normal with variance
+    2 / embedding_dim."""
+    layer_norm: Annotated[bool, Flag()] = False
+    """Whether features are normalised, without scale and shift, before the embedding layer."""
+    l2: Annotated[bool, Flag()] = False
+    """Whether the network itself gives embeddings of length 1, for losses on raw embeddings
+    too."""
 
     @property
     def is_balanced(self) -> bool:
         """Whether batches hold ``samples_per_class`` images of each of their classes."""
         return self.sampler in balanced_samplers()
-
-
-@dataclass(frozen=True, kw_only=True)
-class OptimiserSettings:
-    """The optimiser, and the learning rate and decay of each group of parameters."""
-
-    optimiser: Annotated[str, OneOf(("adamw", "adam", "rmsprop", "sgd"))] = "adamw"
-    """One optimiser for all parameters."""
-
-    adam_epsilon: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 1e-8
-    """Epsilon of ``adamw`` and ``adam``, added to the root of the second moment."""
-
-    momentum: Annotated[float, Interval(0.0, 0.9999)] = 0.9
-    """Momentum of ``rmsprop`` and ``sgd``."""
-
-    learning_rate: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 1e-3
-    """Learning rate of the backbone, per step."""
-
-    head_learning_rate_factor: Annotated[float, Interval(0.0, 1e4, low_inclusive=False)] = 1.0
-    """The embedding layer's learning rate over the backbone's."""
-
-    proxy_learning_rate: Annotated[float, Interval(0.0, 10.0)] = 1e-2
-    """Learning rate of the loss's own parameters, per step; 0 keeps them as drawn."""
-
-    weight_decay: Annotated[float, Interval(0.0, 1.0)] = 1e-4
-    """Decay of backbone and head, per step and learning rate; all optimisers but ``adamw`` take
-    it as a part of the gradient."""
-
-    proxy_weight_decay: Annotated[float, Interval(0.0, 1.0)] = 0.0
-    """Decay of the loss's own parameters, per step and learning rate."""
-
-    step_epochs: Annotated[int, Whole(0, 1000)] = 0
-    """Epochs after which all learning rates are scaled by ``step_factor``; 0 for never."""
-
-    step_factor: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.1
-    """Learning rate after a step over that before it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FreezingSettings:
-    """Which parts of the backbone rest while the others train."""
-
-    warm_up_epochs: Annotated[int, Whole(0, 1000)] = 0
-    """First epochs, with a frozen backbone: only the head and the loss's own parameters train."""
-
-    batch_norm: Annotated[str, OneOf(("train", "frozen_statistics", "frozen"))] = "train"
-    """Mode of BatchNorm: ``frozen_statistics`` normalises by the statistics it came with,
-    ``frozen`` rests scale and shift too."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClippingSettings:
-    """The bound of gradients."""
-
-    clip_value: Annotated[float, Interval(0.0, 1e6)] = 0.0
-    """Bound of the absolute value of each element of a gradient, 0 for none."""
-
-    clipped: Annotated[str, OneOf(("all", "network", "loss"))] = "all"
-    """Parameters clipped; ``loss`` are the loss's own."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComputeSettings:
-    """How the network is computed."""
-
-    precision: Annotated[str, OneOf(("float32", "bf16"))] = "float32"
-    """``bf16`` is for the network, under autocast; losses are float32."""
-
-    channels_last: Annotated[bool, Flag()] = True
-    """Whether the memory format of the network is channels-last."""
-
-    compile: Annotated[bool, Flag()] = False
-    """Whether the network goes through torch.compile."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImageSettings:
-    """How images get from their files into the network."""
-
-    augmentation: Annotated[str, OneOf(("shift", "random_resized_crop", "none"))] = "shift"
-    """Change of training images: ``shift`` (one pixel, of images that have a size of their own),
-    or ``random_resized_crop`` with a flip."""
-
-    crop_scale_min: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.08
-    """Smallest part of an image's area that a random crop keeps."""
-
-    evaluation_crop: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.875
-    """Side of the centre crop over the shorter side of the resized image."""
-
-    cache: Annotated[str, OneOf(("resized", "none"))] = "resized"
-    """``resized`` decodes each image once per node and keeps it with its shorter side resized for
-    evaluation; ``none`` decodes the original again each time."""
-
-    loader: Annotated[str, OneOf(("host", "device"))] = "host"
-    """``host`` crops and resizes on the CPU, ``device`` all images of a batch at once where the
-    network is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeadSettings:
-    """What makes an embedding of the backbone's features."""
-
-    pooling: Annotated[str, OneOf(("average", "max", "average+max"))] = "average"
-    """Pooling of a backbone's map; ``average+max`` is their sum."""
-
-    head_init: Annotated[str, OneOf(("uniform", "kaiming"))] = "uniform"
-    """Initial weights: ``uniform`` is torch's default, ``kaiming`` normal with variance
-    2 / embedding_dim."""
-
-    layer_norm: Annotated[bool, Flag()] = False
-    """Whether features are normalised, without scale and shift, before the embedding layer."""
-
-    l2: Annotated[bool, Flag()] = False
-    """Whether the network itself gives embeddings of length 1, for losses on raw embeddings
-    too."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingSettings(  # a dataclass has the fields of its last base first
-    HeadSettings,
-    ImageSettings,
-    ComputeSettings,
-    ClippingSettings,
-    FreezingSettings,
-    OptimiserSettings,
-    BatchSettings,
-    CourseSettings,
-):
-    """Everything of the training recipe that changes the numbers."""
 
     def with_values(self, values: Mapping[str, HyperparameterValue]) -> "TrainingSettings":
         """These settings with those of ``values`` that are settings. Nothing is checked."""

@@ -10,10 +10,10 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from podium.trainables.settings.training_settings import FreezingSettings, TrainingSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 
 
-def let_rest(backbone: nn.Module, training: FreezingSettings, epoch: int) -> None:
+def let_rest(backbone: nn.Module, training: TrainingSettings, epoch: int) -> None:
     """Freeze what the recipe freezes in an epoch, counted from 1; the rest trains.
 
     In the warm-up no parameter of the backbone gets a gradient. Its BatchNorm goes on to follow

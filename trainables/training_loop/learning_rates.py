@@ -1,6 +1,6 @@
 """How learning rates change from epoch to epoch. No torch."""
 
-from podium.trainables.settings.training_settings import OptimiserSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 
 # What has a learning rate of its own: the network without its embedding layer, that layer, and
 # what the loss trains.
@@ -9,7 +9,7 @@ EMBEDDING = "embedding"
 LOSS = "loss"
 
 
-def learning_rates(training: OptimiserSettings, epoch: int) -> dict[str, float]:
+def learning_rates(training: TrainingSettings, epoch: int) -> dict[str, float]:
     """The learning rate of each group in an epoch, counted from 1.
 
     All fall together by ``step_factor`` after every ``step_epochs`` epochs; epochs of the warm-up

@@ -9,14 +9,14 @@ from torch.nn.utils import clip_grad_value_
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 from podium.trainables.network.embedder import Embedder
-from podium.trainables.settings.training_settings import ClippingSettings, OptimiserSettings
+from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
 
 _GROUP = "name"  # of a parameter group, so that a schedule finds it
 
 
 def make_optimiser(
-    embedder: Embedder, criterion: nn.Module, training: OptimiserSettings
+    embedder: Embedder, criterion: nn.Module, training: TrainingSettings
 ) -> Optimizer:
     """An optimiser over backbone, embedding layer and what the loss trains: a group each.
 
@@ -44,7 +44,7 @@ def make_optimiser(
     return optimiser
 
 
-def _optimiser(groups: list[dict[str, Any]], training: OptimiserSettings) -> Optimizer:
+def _optimiser(groups: list[dict[str, Any]], training: TrainingSettings) -> Optimizer:
     """One kernel for all parameters, where torch has that."""
     if training.optimiser == "adamw":
         return AdamW(groups, eps=training.adam_epsilon, fused=True)
@@ -55,7 +55,7 @@ def _optimiser(groups: list[dict[str, Any]], training: OptimiserSettings) -> Opt
     return SGD(groups, momentum=training.momentum, fused=True)
 
 
-def set_learning_rates(optimiser: Optimizer, training: OptimiserSettings, epoch: int) -> None:
+def set_learning_rates(optimiser: Optimizer, training: TrainingSettings, epoch: int) -> None:
     """Give each group the learning rate it has in an epoch."""
     rates = learning_rates(training, epoch)
     for group in optimiser.param_groups:
@@ -63,7 +63,7 @@ def set_learning_rates(optimiser: Optimizer, training: OptimiserSettings, epoch:
 
 
 def clip_gradients(
-    network: Iterable[nn.Parameter], loss: Iterable[nn.Parameter], training: ClippingSettings
+    network: Iterable[nn.Parameter], loss: Iterable[nn.Parameter], training: TrainingSettings
 ) -> None:
     """Bring each number of the gradients that the recipe clips into its bounds."""
     if training.clip_value == 0.0:
