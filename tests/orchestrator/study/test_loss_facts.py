@@ -8,18 +8,9 @@ from torch import nn
 from podium.orchestrator.study import loss_facts
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.search_spaces.parameters import Real, Space
-from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import load
 from podium.trainables.settings.legal_ranges import Flag, Number, Text
-
-
-def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
-    space = facts_of("contrastive").joined_space("joint", ["learning_rate"])
-    assert space.parameters == {
-        "margin": Real(0.0, 1.0, unit="cosine", source="own"),
-        "learning_rate": TRAINING_SPACES["learning_rate"],
-    }
 
 
 def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():

@@ -128,12 +128,3 @@ def test_a_file_of_weights_may_be_moved_but_not_taken_for_other_weights(study):
     assert not forbidden_changes(here, starting_from("/a/w.pth", "imagenet"))
     assert forbidden_changes(here, starting_from("imagenet"))
     assert forbidden_changes(starting_from("imagenet"), starting_from("random"))
-
-
-def test_more_image_sizes_are_no_harm(study):
-    def at(*sizes):
-        return resolved_dict(replace(study, image_sizes=sizes))
-
-    assert not forbidden_changes(at(), at(224))
-    assert not forbidden_changes(at(224), at(256, 224))
-    assert forbidden_changes(at(224), at(256))

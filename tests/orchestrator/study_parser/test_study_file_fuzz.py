@@ -53,12 +53,6 @@ def test_any_text(tmp_path, text):
 
 
 @QUIET
-@given(value=VALUES)
-def test_any_yaml(tmp_path, value):
-    is_a_study_or_its_error(tmp_path, yaml.safe_dump(value, allow_unicode=True))
-
-
-@QUIET
 @given(sections=st.dictionaries(KEYS, VALUES, max_size=5))
 def test_any_sections_of_a_study(tmp_path, sections):
     values = {"study": "x", "losses": ["contrastive", "proxy_anchor"], **sections}

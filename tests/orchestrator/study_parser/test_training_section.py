@@ -15,9 +15,6 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
 REFUSED = """
 {compile: 1} -> training.compile must be true or false; got 1
-{l2: yes please} -> training.l2 must be true or false; got "yes please"
-{epochs: 2.5} -> training.epochs must be a whole number in [1, 100000]; got 2.5
-{step_epochs: -1} -> training.step_epochs must be a whole number in [0, 1000]; got -1
 {clip_value: much} -> training.clip_value must be in [0, 1e+06]; got "much"
 {step_epochs: 3, step_factor: 2} -> training.step_factor must be in (0, 1]; got 2
 {precision: bf61} -> training.precision must be one of .*; got "bf61"; did you mean bf16? .*
@@ -43,14 +40,6 @@ def trainings(study):
 )
 def test_the_recipe_suits_the_images_unless_one_is_given(tmp_path, datasets, recipe):
     assert load(tmp_path, f"{HEAD}datasets: {datasets}\n").training.recipe == recipe
-
-
-def test_glyphs_and_image_files_are_each_augmented_in_their_way(tmp_path):
-    study = load(tmp_path, f"{HEAD}datasets: [glyphs, cub200]\n")
-    found = {block.dataset: training_of(study, block).augmentation for block in blocks(study)}
-    assert found == {"glyphs": "shift", "cub200": "random_resized_crop"}
-    sizes = {block.dataset: block.image_size for block in blocks(study)}
-    assert sizes == {"glyphs": None, "cub200": 224}
 
 
 def test_a_search_starts_from_what_the_recipe_gives_its_loss(tmp_path):
@@ -94,19 +83,6 @@ def test_a_setting_that_no_block_uses_is_refused(tmp_path, setting, reason):
     name = setting.split(", ")[-1].split(":")[0]
     found = problems_of(tmp_path, f"{HEAD}training: {{{setting}}}")
     assert_matches(found, [f"s.yaml:3: training.{name} changes nothing: {reason}; got .*"])
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("training: {proxy_weight_decay: 0.1}", "training.proxy_weight_decay"),
-        ("search: {tune: [learning_rate, proxy_learning_rate]}", "search.tune[1]"),
-    ],
-)
-def test_settings_of_proxies_need_a_loss_with_proxies(tmp_path, text, place):
-    found = problems_of(tmp_path, f"study: x\nlosses: [contrastive, triplet]\n{text}")
-    reason = "contrastive has no proxies; triplet has no proxies; got .*"
-    assert_matches(found, [f"s.yaml:3: {place} changes nothing: {reason}"])
 
 
 def test_the_rate_of_proxies_joins_no_search_of_a_loss_that_trains_none(tmp_path):

@@ -2,9 +2,6 @@
 
 import pytest
 
-from podium.orchestrator.study.blocks import blocks
-from podium.orchestrator.study.configs import default_config, space_of
-from podium.search_spaces.parameters import Choice
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2
@@ -84,18 +81,6 @@ def test_a_loss_guided_by_language_needs_the_names_of_the_classes(tmp_path):
     text = f"{HEAD}[multi_similarity+language_guidance]\n"
     text += "datasets: [{name: glyphs, script: greek}]"
     assert_matches(problems_of(tmp_path, text), [problem])
-
-
-def test_a_whole_number_may_be_written_with_a_point(tmp_path):
-    study = load(
-        tmp_path,
-        f"{HEAD}[{{loss: soft_triple, values: {{centres: 5.0}}}}, "
-        "{loss: fast_ap, space: {bins: [5.0, 7]}}]",
-    )
-    assert type(default_config(study, blocks(study)[0], "soft_triple")["centres"]) is int
-    bins = space_of(study, "fast_ap").parameters["bins"]
-    assert isinstance(bins, Choice)
-    assert list(map(type, bins.values)) == [int, int]
 
 
 def test_a_number_beyond_all_floats_is_refused(tmp_path):

@@ -6,32 +6,20 @@ import pytest
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_provenance
-from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
+from podium.orchestrator.results.records.tournament_rules import rules_of
 from podium.orchestrator.run.snapshot_study import check_startable, write_snapshot
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 REFUSED = """
 {test: tukey} -> tournament.test must be one of .*; choices: friedman, nemenyi, .*
-{question: all} -> tournament.question must be one of .*; choices: other_blocks, these_blocks
 {against: margin} -> tournament.against must be a loss of the study; got "margin"; choices: .*
 {level: 0.1} -> unknown key in tournament; got "level"; choices: .*alpha.*
 {score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
-{score: 1} -> tournament.score must be text; got 1
-{groups: nmi} -> tournament.groups must be a mapping; got .*nmi.*
 {groups: {a: [contrastive]}} -> tournament.groups compares at least 2 groups of losses
-{groups: {a: [contrastive], b: []}} -> tournament.groups.b must be a list.*
 {groups: {a: [contrastive], b: [margin]}} -> .*b[0] must be a loss of the study; got "margin"; .*
 {groups: {a: [triplet], b: [triplet]}} -> triplet is in the group a already; got "triplet"
-nemenyi -> tournament must be a mapping; got .*nemenyi.*
 """
 THREE = "study: x\nlosses: [contrastive, triplet, proxy_anchor]\n"
-
-
-def test_a_study_declares_its_question_test_level_and_region(tmp_path):
-    rules = "{question: these_blocks, test: nemenyi, alpha: 0.01, rope_points: 0.5}"
-    assert load(tmp_path, f"{THREE}tournament: {rules}\n").tournament == TournamentRules(
-        question="these_blocks", test="nemenyi", alpha=0.01, rope_points=0.5
-    )
 
 
 def test_a_study_declares_what_it_ranks_by_and_which_groups_it_compares(tmp_path):
