@@ -15,7 +15,6 @@ from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.configs import first_configs
 from podium.orchestrator.study.fairness import (
-    DECLARABLE,
     LOSS_PROPERTIES,
     fairness,
     num_tried_configs,
@@ -59,24 +58,9 @@ def test_losses_that_are_alike_share_everything(tmp_path):
     assert record.settings.keys() <= TRAINING_TYPES.keys()
 
 
-VALUES = {
-    "learning_rate": 0.002,
-    "head_learning_rate_factor": 10.0,
-    "proxy_learning_rate": 0.5,
-    "weight_decay": 0.01,
-    "proxy_weight_decay": 0.001,
-    "step_factor": 0.5,
-    "warm_up_epochs": 2,
-}
-
-
-def test_every_value_that_a_loss_may_set_of_training_is_planted_below():
-    assert VALUES.keys() == TRAINING_SPACES.keys()
-
-
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", TRAINING_SPACES)
 def test_a_value_of_one_loss_is_a_difference_and_the_only_one(tmp_path, name):
-    planted = f"{{loss: proxy_anchor, values: {{{name}: {VALUES[name]}}}}}"
+    planted = f"{{loss: proxy_anchor, values: {{{name}: {TRAINING_SPACES[name].high}}}}}"
     text = (
         f"{HEAD}[{planted}, soft_triple, arcface]\nsearch: {{tune: [], space: joint}}\n"
         f"training: {{step_epochs: 3}}\ndeclared_differences: {{{name}: so published}}"
@@ -190,14 +174,6 @@ def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_pa
         record.equal["validation under test_tuned"]
         == "the test classes: a leak, kept to compare with"
     )
-
-
-def test_settings_come_first_and_everything_can_be_declared(tmp_path):
-    more = "training: {recipe: psomas2020}"
-    study = study_of_losses(tmp_path, "contrastive, margin", "arcface, soft_triple, n_pair", more)
-    names = [item.name for item in fairness(study).disparities]
-    assert names == sorted(names, key=DECLARABLE.index)
-    assert names[:2] == ["sampler", "proxy_learning_rate"]
 
 
 DRAWS = 600  # enough for chance to come by all of at most a dozen or two configs

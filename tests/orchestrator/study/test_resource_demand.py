@@ -59,16 +59,6 @@ def test_there_are_as_many_worker_slots_as_fit_on_the_nodes_whatever_may_be_requ
     assert cluster.num_fitting(Demand(cpus=1.0, gpus=0.5)) == expected
 
 
-def test_a_run_counts_the_worker_slots_there_are_and_hands_out_what_may_be_requested(tmp_path):
-    here = (Demand(cpus=4.0, gpus=0.5),)
-    there = Capacity(cpus=math.inf, gpus=math.inf, max_trials=3, nodes=here)
-    executor = Taking(there)
-    messages = []
-    run_here(TWO_BACKBONES, tmp_path, executor, say=messages.append)
-    assert len(executor.taken) == 3
-    assert "Running 2 trials at a time" in "\n".join(messages)
-
-
 class Taking(InProcessExecutor):
     """Takes jobs until there is none, then runs the study to its end one by one."""
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from podium.analysis.scores.final_scores import refuse_mixed
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study.study import FinalSettings, StudyLoss
@@ -18,7 +17,6 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.settings.trial_settings import (
     DatasetSettings,
     ProtocolSettings,
-    TrialSettings,
 )
 from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
@@ -31,7 +29,7 @@ study: tiny
 datasets: [{name: glyphs, script: greek}]
 embedding_dims: [8]
 losses: [contrastive, proxy_anchor]
-protocol: {kind: random_splits, val_fraction: 0.3, split_seed: 5}
+protocol: {kind: published, classes_file: FILE}
 search: {trials: 3, order: deterministic, early_stopping: none}
 final: {seeds: 2}
 training: {epochs: 1}
@@ -46,15 +44,11 @@ def greek_names():
     return list(greek().train_class_names)
 
 
-def published_study(tmp_path, names, place="val.txt", **changes):
+def published_study(tmp_path, names, place="val.txt"):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True)
     file.write_text("\n".join(names) + "\n", encoding="utf-8")
-    text = TINY.replace(
-        "{kind: random_splits, val_fraction: 0.3, split_seed: 5}",
-        f"{{kind: published, classes_file: {file}}}",
-    )
-    return replace(load(tmp_path, text), **changes)
+    return load(tmp_path, TINY.replace("FILE", str(file)))
 
 
 @pytest.mark.parametrize(
@@ -68,9 +62,9 @@ def published_study(tmp_path, names, place="val.txt", **changes):
 )
 def test_a_file_of_classes_that_cannot_be_meant_is_refused(tmp_path, content, problem):
     (tmp_path / "val.txt").write_bytes(content)
-    protocol = f"{{kind: published, classes_file: {tmp_path / 'val.txt'}}}"
-    text = TINY.replace("{kind: random_splits, val_fraction: 0.3, split_seed: 5}", protocol)
-    assert_matches(problems_of(tmp_path, text), [f"s.yaml:5: {problem}"])
+    assert_matches(
+        problems_of(tmp_path, TINY.replace("FILE", "val.txt")), [f"s.yaml:5: {problem}"]
+    )
 
 
 def test_a_file_of_classes_is_absolute_and_known_by_its_content(tmp_path, monkeypatch):
@@ -118,15 +112,10 @@ def test_unknown_and_test_classes_are_refused_before_anything_runs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def random_storage(tmp_path_factory):
+def random_rows(tmp_path_factory):
     storage = tmp_path_factory.mktemp("random")
     run_here(replace(with_search(repeats=2), protocols=(RANDOM,), embedding_dims=(8,)), storage)
-    return storage
-
-
-@pytest.fixture(scope="module")
-def random_rows(random_storage):
-    return rows(random_storage)
+    return rows(storage)
 
 
 def test_each_config_of_a_search_has_its_own_split_the_same_wherever_it_is(random_rows):
@@ -146,19 +135,6 @@ def test_final_trials_have_a_split_for_each_seed_which_all_share(random_rows):
     assert finals["split_hash"].n_unique() == finals["seed"].n_unique() == 4
     baseline = random_rows.filter(pl.col("loss") == "untrained")
     assert set(baseline["split_hash"]) <= set(finals["split_hash"])
-
-
-def test_trials_of_random_splits_have_one_protocol_and_say_their_draw(random_rows):
-    random_rows = random_rows.filter(pl.col("loss") != "features")  # nothing of them is split
-    assert random_rows["protocol_hash"].n_unique() == 1
-    assert set(random_rows["fold"]) == {0}
-    assert set(random_rows["num_folds"]) == {1}
-    refuse_mixed(random_rows)
-    names = greek_names()
-    for row in random_rows.to_dicts():
-        settings = TrialSettings.from_dict(json.loads(row["settings"]))
-        split = make_split(names, settings.protocol, 0, settings.draw)
-        assert split.hash == row["split_hash"]
 
 
 def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):

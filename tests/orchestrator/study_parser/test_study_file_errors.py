@@ -207,15 +207,6 @@ def test_control_characters_and_endless_nesting_are_refused(tmp_path):
     assert problems_of(tmp_path, "[" * 5000) == [f"s.yaml:1: {rule}"]
 
 
-def test_rules_on_several_values_wait_until_each_is_right(tmp_path):
-    text = MINIMAL + "training: {batch_size: big, samples_per_class: 7, epochs: 0}"
-    problems = problems_of(tmp_path, text)
-    assert [line.split("; ")[0] for line in problems] == [
-        "s.yaml:3: training.epochs must be a whole number in [1, 100000]",
-        "s.yaml:3: training.batch_size must be a whole number in [2, 1e+06]",
-    ]
-
-
 def test_the_error_counts_its_problems(tmp_path):
     with pytest.raises(StudyError, match=r"^2 problems with the study:\n.*:1: study must be"):
         load(tmp_path, "")

@@ -62,12 +62,6 @@ def test_image_files_get_the_size_of_the_recipe(tmp_path):
     assert other.image_sizes == (227,)
 
 
-def test_images_of_one_size_have_no_image_size(tmp_path):
-    (block,) = blocks(load(tmp_path, GLYPHS))
-    assert block.image_size is None
-    assert block.label == "glyphs/conv_small/32"
-
-
 # Of each head and lines after it, which a bar divides here.
 MISFITS = """
 glyphs -> image_sizes: [224] -> 3: image_sizes are for data sets of image files; .*; got [224]
