@@ -21,6 +21,7 @@ LOOKED_FOR_BY_NAME = {
     "trainables.population.captured_step",
     "analysis.page.scripts",
     "analysis.hypothesis_tests.sign_flip_test",
+    "analysis.protocols.costs",
     "analysis.protocols.default_tuned_refit",
     "analysis.scores.epoch_optimism",
     "analysis.study_results.nearest_images",
