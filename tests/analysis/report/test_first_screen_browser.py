@@ -2,11 +2,40 @@
 
 import pytest
 
+from podium.analysis.report.report import study_page
+from podium.trainables.registry import names as names_of
+from tests.analysis.figure_flaws import FLAWS
+from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
 from tests.browser import PHONE, Visit
 
 pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 800}
 DESK = {"width": 1920, "height": 1080}
+LOSSES = names_of("losses")[:46]
+SMALL = {"scripts": ("greek", "latin"), "embedding_dims": (16,), "search_trials": 3, "seeds": 1}
+STUDIES = {
+    "many": Truth(
+        strengths={name: 0.004 * step for step, name in enumerate(LOSSES)},
+        tuning_gains=dict.fromkeys(LOSSES, 0.01),
+        **SMALL,
+    ),
+    "one": Truth(strengths={"contrastive": 0.0}, tuning_gains={"contrastive": 0.04}, **SMALL),
+    "nothing known": Truth(
+        strengths=dict.fromkeys(LOSSES[:3], 0.0),
+        tuning_gains=dict.fromkeys(LOSSES[:3], 0.02),
+        noise=0.03,
+        **SMALL,
+    ),
+}
+PROTOCOLS = ProtocolTruth(
+    judges={"90-10": Judge(val_noise=2.5), "5-fold": Judge(kind="kfold", folds=5, seconds=80)},
+    losses=("contrastive", "multi_similarity"),
+    repeats=2,
+    configs=4,
+)
 
 
 def bottom_of(visit, selector):
@@ -20,18 +49,54 @@ def visit(chromium, addresses):
     return visit
 
 
-@pytest.mark.parametrize("name", ["study", "table"])
-@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (DESK, "dark")])
+@pytest.fixture(scope="module")
+def pages(addresses, tmp_path_factory):
+    """With pages of many losses, a single one, no known difference, and protocols."""
+    folder = tmp_path_factory.mktemp("pages")
+    stores = {name: write_store(folder / name, truth) for name, truth in STUDIES.items()}
+    stores["protocols"] = write_protocol_store(folder / "protocols", PROTOCOLS)
+    for name, store in stores.items():
+        (folder / f"{name}.html").write_text(study_page(store), encoding="utf-8")
+    return {**addresses, **{name: (folder / f"{name}.html").as_uri() for name in stores}}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"),
+    [
+        ("study", LAPTOP, "light"),
+        ("table", DESK, "dark"),
+        *((name, LAPTOP, "light") for name in (*STUDIES, "protocols")),
+    ],
+)
 def test_verdict_facts_picture_and_leaders_are_on_the_first_screen(
-    chromium, addresses, name, size, scheme
+    chromium, pages, name, size, scheme
 ):
-    visit = Visit(chromium, addresses[name], size, scheme)
+    visit = Visit(chromium, pages[name], size, scheme)
     visit.drawn()
 
-    for selector in (".verdict-text", ".key-facts", "#summary-ranking-plot > svg", "#leaders"):
+    seen = (".verdict-text", ".key-facts", ".summary > figure .plot > svg")
+    for selector in seen if name == "protocols" else (*seen, ".answer table"):
         assert 0 < bottom_of(visit, selector) <= size["height"], selector
-    assert visit.run("document.querySelectorAll('.key-facts dd').length") == 3
+    assert 1 <= visit.run("document.querySelectorAll('.key-facts dd').length") <= 3
     assert visit.complaints == []
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_phone_shows_the_whole_width_of_the_table(chromium, pages, name):
+    visit = Visit(chromium, pages[name], PHONE)
+    visit.drawn()
+
+    hidden = "(it) => it.scrollWidth - it.clientWidth"
+    assert visit.page.locator(".answer .scroll").evaluate(hidden) == 0
+    assert visit.run("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_46_losses_take_at_most_twelve_screens_before_folds_are_opened(chromium, pages):
+    visit = Visit(chromium, pages["many"], LAPTOP)
+    visit.drawn()
+
+    assert visit.run("document.documentElement.scrollHeight") <= 12 * LAPTOP["height"]
+    assert visit.run(FLAWS) == []
 
 
 def test_on_a_phone_they_are_one_column(chromium, addresses):

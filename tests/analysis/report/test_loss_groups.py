@@ -2,41 +2,36 @@
 
 import pytest
 
-from podium.analysis.page.html_page import render_page
 from podium.analysis.page.table_files import csv_files, tables_of
-from podium.analysis.report.report import study_report, table_report
+from podium.analysis.report.leaderboard import loss_groups
+from podium.analysis.report.report import table_report
 from podium.analysis.study_results.study_results import read_results
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
-from tests.analysis.page_text import text_of
+from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import change_snapshot, write_store
-from tests.analysis.synthetic_trials import Truth
+from tests.analysis.synthetic_trials import SMALL
 
-TRUTH = Truth(scripts=("cyrillic", "greek", "latin"), embedding_dims=(16,), search_trials=4)
 KINDS = {"contrastive": "pair", "multi_similarity": "pair", "proxy_anchor": "proxy"}
 
 
-def store_with(folder, *, kinds=None, groups=None, truth=TRUTH):
+def store_with(folder, *, kinds=None, groups=None):
     provenance = {"loss_kinds": kinds} if kinds else {}
-    return change_snapshot(write_store(folder, truth), provenance=provenance, groups=groups)
-
-
-def table_named(page, name):
-    return next((table for table in tables_of(page) if table.name == name), None)
+    return change_snapshot(write_store(folder, SMALL), provenance=provenance, groups=groups)
 
 
 def test_recorded_kinds_are_compared(tmp_path):
     results = read_results(store_with(tmp_path / "s", kinds=KINDS))
-    page = study_report(results)
-    rows = [[cell.text for cell in row] for row in table_named(page, "loss-groups-table").rows]
+    page = page_of(results, loss_groups)
+    rows = rows_of(page, "loss-groups-table")
     assert [row[:2] for row in rows] == [
         ["classification and proxy losses", "1"],
         ["losses on embeddings", "2"],
     ]
     assert [row[2] for row in rows] == ["1.00", "2.50"]
     assert rows[1][6] == "multi_similarity"
-    text = text_of(render_page(page))
+    text = text_of(page)
     scores = results.tournament.scores_BC
     gap = (scores[:, 0] - scores[:, 1:].mean(axis=1)).mean()
     assert (
@@ -46,8 +41,7 @@ def test_recorded_kinds_are_compared(tmp_path):
 
 
 def test_a_study_without_recorded_kinds_has_no_such_section(tmp_path):
-    page = study_report(read_results(store_with(tmp_path / "s")))
-    assert table_named(page, "loss-groups-table") is None
+    assert page_of(read_results(store_with(tmp_path / "s")), loss_groups).count("loss-groups") == 0
 
 
 def test_declared_groups_come_before_kinds_and_asked_ones_before_both(tmp_path):
@@ -57,7 +51,7 @@ def test_declared_groups_come_before_kinds_and_asked_ones_before_both(tmp_path):
     for groups, names in ((None, {"near", "far"}), (asked, {"x", "y"})):
         results = read_results(folder, groups=groups)
         assert {group.name for group in results.loss_groups.groups} == names
-    assert "In no group: proxy_anchor." in text_of(render_page(study_report(read_results(folder))))
+    assert "In no group: proxy_anchor." in text_of(page_of(read_results(folder), loss_groups))
     with pytest.raises(PodiumError, match="the group x must hold competitors among"):
         read_results(folder, groups={"x": ("margin",), "y": ("contrastive",)})
 
@@ -73,4 +67,4 @@ def test_a_published_table_compares_groups_when_asked(tmp_path):
     assert [line.split(",")[0] for line in lines] == ["Group", "proxies", "embedding"]
     assert lines[1].split(",")[-2] == "ProxyAnchor"
     without = table_report(rank_table(thesis_cub200.score_table()), title="CUB", source="x")
-    assert table_named(without, "loss-groups-table") is None
+    assert "loss-groups-table" not in {table.name for table in tables_of(without)}

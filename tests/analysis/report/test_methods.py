@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
-from podium.analysis.report.report import study_page
+from podium.analysis.report.methods import methods
+from podium.analysis.study_results.study_results import read_results
 from podium.analysis.typed_tables.score_table import read_table
 from podium.analysis.typed_tables.table_options import TableOptions
-from tests.analysis.page_text import section_of, table_page, text_of
+from tests.analysis.page_text import page_of, section_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import SMALL
 from tests.analysis.thesis_cub200 import BY, RECALLS
@@ -18,13 +17,8 @@ def methods_text(page):
     return text_of(section_of(page, "computed"))
 
 
-@pytest.fixture(scope="module")
-def two_block_store(tmp_path_factory):
-    return write_store(tmp_path_factory.mktemp("store") / "s", SMALL)
-
-
-def test_a_study_tells_its_rules(two_block_store):
-    seen = methods_text(study_page(two_block_store))
+def test_a_study_tells_its_rules(small_store):
+    seen = methods_text(page_of(read_results(small_store), methods))
     assert "the 2 seeds of a final are averaged" in seen
     assert "selected by the rule best_val_epoch" in seen
     assert "it takes 6 data sets or 6 backbones; these are 2 and 1." in seen
@@ -36,7 +30,7 @@ def test_declared_rules_are_told(tmp_path):
     scripts = ("arrows", "cyrillic", "greek", "latin", "shapes", "symbols")
     other = write_store(tmp_path / "s", replace(SMALL, scripts=scripts))
     change_study(other, lambda it: it["tournament"].update(alpha=0.04))
-    seen = methods_text(study_page(other))
+    seen = methods_text(page_of(read_results(other), methods))
     assert "Its units are 6 data sets." in seen
     assert "Question and level (4 %, two-sided) are declared in the study file." in seen
 
