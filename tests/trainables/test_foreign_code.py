@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 
@@ -229,34 +228,17 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(own):
             foreign_code(f"{name}:Mine")
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """A folder with a package that pip installed."""
-    folder = tmp_path_factory.mktemp("installed")
-    write(
-        folder / "source",
-        {
-            "pyproject.toml": "[project]\nname = 'some-losses'\nversion = '1.5'\n"
-            "[build-system]\nrequires = ['setuptools']\nbuild-backend = 'setuptools.build_meta'\n",
-            "odd_losses/__init__.py": "from odd_losses.mine import Mine\n",
-            "odd_losses/mine.py": "class Mine: ...\n",
-        },
-    )
-    target = folder / "site-packages"
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"),
-            *("--no-build-isolation", "--target", target, folder / "source"),
-        ],
-        check=True,
-    )
-    return target
-
-
 @pytest.fixture
-def package(installed, tmp_path, monkeypatch):
-    folder = tmp_path / "venv" / "site-packages"
-    shutil.copytree(installed, folder)
+def package(tmp_path, monkeypatch):
+    """A folder with a package as pip leaves it."""
+    about = "some_losses-1.5.dist-info"
+    files = {
+        "odd_losses/__init__.py": "from odd_losses.mine import Mine\n",
+        "odd_losses/mine.py": "class Mine: ...\n",
+        f"{about}/METADATA": "Metadata-Version: 2.1\nName: some-losses\nVersion: 1.5\n",
+        f"{about}/RECORD": "odd_losses/__init__.py,sha256=a,33\nodd_losses/mine.py,sha256=b,16\n",
+    }
+    folder = write(tmp_path / "venv" / "site-packages", files)
     monkeypatch.syspath_prepend(folder)
     return folder
 

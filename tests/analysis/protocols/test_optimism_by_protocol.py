@@ -13,7 +13,6 @@ from tests.analysis.protocols.class_hit_tables import (
 )
 
 REPEATS, CONFIGS, EPOCHS, CLASSES, QUERIES = 6, 6, 2, 6, 20
-STUDIES, LEAST, DRAWS = 100, 88, 1200
 TRUE_C = np.random.default_rng(3).normal(0.7, 0.02, CONFIGS)
 
 
@@ -54,16 +53,3 @@ def test_repeats_of_the_same_classes_give_no_interval():
     row = optimism_of_hits(hits, one_split=["p"])
     assert row["mean"] == pytest.approx(np.mean([slow_optimism(one) for one in hits]))
     assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
-
-
-@pytest.mark.soak
-def test_the_interval_holds_the_planted_optimism():
-    generator = np.random.default_rng(1)
-    planted = np.mean(
-        [slow_optimism(simulated_hits(generator, is_fresh=True)[0]) for _ in range(DRAWS)]
-    )
-    inside = 0
-    for study in range(STUDIES):
-        row = optimism_of_hits(simulated_hits(np.random.default_rng([7, study]), is_fresh=True))
-        inside += row["low"] <= planted <= row["high"]
-    assert inside >= LEAST

@@ -60,7 +60,6 @@ def test_a_network_of_one_image_size_says_so():
             "random",
             r"no weights for 'resnet18\.mine'; known: .*resnet18\.a1_in1k",
         ),
-        ("resnet18", "imagenet", r"by a tag: use timm:resnet18\.TAG"),
         ("resnet18", "imagnet", r"did you mean 'imagenet'\?\); known: imagenet, random"),
         ("resnet18.a1_in1k", "imagenet", r"a1_in1k could not be fetched .* or weights: random"),
     ],

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import torch
 
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import CheckpointError, TrialInputError
@@ -14,7 +13,13 @@ from podium.trainables.settings.trial_settings import (
 from podium.trainables.trial.run_trial import run_trial
 from podium.trainables.trial.setup import set_up
 from podium.trainables.trial_reports import EpochReport, TestReport
-from tests.trainables.tiny_trials import masks, tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import (
+    assert_continues_after_any_report,
+    masks,
+    tiny_trial,
+    two_folds,
+    untimed,
+)
 
 TEST_TUNED = ProtocolSettings(kind="test_tuned", val_fraction=None)
 REFIT = ProtocolSettings(kind="refit", val_fraction=None)
@@ -42,11 +47,8 @@ def frozen(settings):
     return replace(settings, training=replace(settings.training, mode="frozen_features"))
 
 
-@pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor"])
-def test_test_tuned_selects_the_epoch_that_is_best_on_test_and_reports_it_as_both(
-    cache_folder, loss
-):
-    settings = tiny_trial(cache_folder, protocol=TEST_TUNED, epochs=5, loss=loss)
+def test_test_tuned_selects_the_epoch_that_is_best_on_test_and_reports_it_as_both(cache_folder):
+    settings = tiny_trial(cache_folder, protocol=TEST_TUNED, epochs=5)
     epochs, test, model = reports_and_weights(settings)
     best = max(report.recall(1) for report in epochs)
     selected = next(report for report in epochs if report.recall(1) == best)
@@ -108,13 +110,7 @@ def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder, protocol
     settings = tiny_trial(
         cache_folder, protocol=protocol, epochs=3, stop_epoch=stop_epoch, loss="proxy_anchor"
     )
-    saved = []
-    epochs, test, model = reports_and_weights(settings, save=saved.append)
-    for state in saved[:-1]:
-        again, same_test, same_model = reports_and_weights(settings, resume=state)
-        assert (again, same_test) == (epochs, test)
-        torch.testing.assert_close(dict(same_model.weights), dict(model.weights), rtol=0, atol=0)
-    assert untimed(run_trial(settings, resume=saved[-1])) == [*epochs, test]
+    assert_continues_after_any_report(settings)
 
 
 @pytest.mark.parametrize("protocol", [ProtocolSettings(val_fraction=0.3), TEST_TUNED, REFIT])
