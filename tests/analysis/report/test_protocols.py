@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from podium.analysis.page.html_page import render_page
+from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES
 from podium.analysis.report.report import study_page
 from podium.analysis.study_results.study_results import read_results
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
@@ -131,3 +133,10 @@ def test_a_single_protocol_shows_its_finals_and_no_comparison(tmp_path):
     assert 'id="protocol-picks"' not in page
     assert "they chose no epoch" not in section_of(page, "protocols")
     assert len(rows_of(page, "test-readings")) == 1
+
+
+def test_every_statistic_is_on_the_page_of_the_docs():
+    folder = Path(__file__).parents[3] / "docs" / "explanation" / "statistics"
+    pages = ("comparing-protocols.md", "estimators.md")
+    text = "\n".join((folder / page).read_text("utf-8") for page in pages)
+    assert {*CHOICE_MEASURES, *CEILINGS} <= set(re.findall(r"`([a-z_0-9]+)`", text))

@@ -13,9 +13,8 @@ from podium.analysis.scores.protocol_runs import (
     search_runs,
     test_readings,
 )
-from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA
 from tests.analysis.protocol_truth import METRIC, STARTED_AT, Judge, K, ProtocolTruth
-from tests.analysis.synthetic_protocols import study_frames
+from tests.analysis.synthetic_protocols import ATTEMPT_SCHEMA, study_frames
 
 test_readings.__test__ = False  # a function of the table of readings, no test
 
