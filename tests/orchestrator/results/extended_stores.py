@@ -6,16 +6,16 @@ from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
-TRIALS = 5
+TRIALS = 7
 
 
-def extended_store(folder, rows=TRIALS):
-    """Two trials gathered in the old schema, one loose in it, the rest loose in the new."""
-    store = commit(new_store(folder), row(0), row(1))
+def extended_store(folder):
+    """Four trials gathered in the old schema, one loose in it, the rest loose in the new."""
+    store = commit(new_store(folder), *(row(index) for index in range(4)))
     gather_all(store)
-    commit(store, row(2))
+    commit(store, row(4))
     new_store(folder, WIDER)
-    wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(3, rows))
+    wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(5, TRIALS))
     return commit(store, *wide, schema=WIDER)
 
 

@@ -126,17 +126,6 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
         Reader(store.folder).test_scores().collect()
 
 
-@pytest.mark.parametrize("pattern", ["**/*.parquet", "trials/*/*.parquet"])
-def test_plain_polars_reads_the_same_rows_before_and_after_they_were_gathered(tmp_path, pattern):
-    store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
-    found = pl.read_parquet(f"{store.folder}/{pattern}")
-    assert found.columns == SCHEMA.names
-    assert sorted(found["trial_id"]) == [f"t00{index}" for index in range(5)]
-    gather_all(store)
-    again = pl.read_parquet(f"{store.folder}/{pattern}")
-    assert_frame_equal(again.sort("trial_id"), found.sort("trial_id"))
-
-
 @pytest.mark.parametrize(
     "read",
     [
