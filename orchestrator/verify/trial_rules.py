@@ -23,7 +23,7 @@ from podium.orchestrator.results.records.runs import Run
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from podium.orchestrator.results.trial_files.stored_rows import StoredRows
+from podium.orchestrator.results.trial_files.inventory import StoredRows
 from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
 from podium.orchestrator.run.snapshot_study import changed_data
 from podium.orchestrator.study.blocks import blocks, searches

@@ -11,8 +11,12 @@ from itertools import chain
 from typing import Literal
 
 from podium.errors import CorruptFileError, PodiumError, UnreachableError
-from podium.orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
-from podium.orchestrator.results.locks.study_lock import lock_owner
+from podium.orchestrator.results.locks.study_lock import (
+    LockOwner,
+    is_dead,
+    lock_owner,
+    machine_id,
+)
 from podium.orchestrator.results.records.journal import read_retried
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths

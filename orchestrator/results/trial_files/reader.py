@@ -34,7 +34,7 @@ from podium.orchestrator.results.records.study_snapshot import (
 from podium.orchestrator.results.records.trial_schema import NESTED_COLUMNS, TEST_COLUMNS
 from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.stored_rows import StoredRows
+from podium.orchestrator.results.trial_files.inventory import StoredRows
 
 _KINDS = {
     str: pl.String(),

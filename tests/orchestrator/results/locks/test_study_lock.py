@@ -11,8 +11,13 @@ import pytest
 
 from podium.errors import CorruptFileError, LockHeldError, StoreError
 from podium.orchestrator.results.locks import study_lock as lock_module
-from podium.orchestrator.results.locks.lock_owner import machine_id, process_start, this_process
-from podium.orchestrator.results.locks.study_lock import StudyLock, lock_owner
+from podium.orchestrator.results.locks.study_lock import (
+    StudyLock,
+    lock_owner,
+    machine_id,
+    process_start,
+    this_process,
+)
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import (
     list_files,
