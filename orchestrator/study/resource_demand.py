@@ -1,7 +1,7 @@
 """CPUs and GPUs that trials occupy and that executors have; fractions where trials share one."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from podium.orchestrator.study.study import Block, ResourceShare, Study
@@ -116,20 +116,14 @@ def demand_of(study: Study, block: Block) -> Demand:
 
 def least_demand(study: Study) -> Demand:
     """Fewest CPUs and fewest GPUs of any trial of the study."""
-    return _of_all(study, min)
+    demands = [_demand(study, backbone.name) for backbone in study.backbones]
+    return Demand(cpus=min(it.cpus for it in demands), gpus=min(it.gpus for it in demands))
 
 
 def most_demand(study: Study) -> Demand:
     """Most CPUs and most GPUs of any trial of the study."""
-    return _of_all(study, max)
-
-
-def _of_all(study: Study, chosen: Callable[[list[float]], float]) -> Demand:
     demands = [_demand(study, backbone.name) for backbone in study.backbones]
-    return Demand(
-        cpus=chosen([demand.cpus for demand in demands]),
-        gpus=chosen([demand.gpus for demand in demands]),
-    )
+    return Demand(cpus=max(it.cpus for it in demands), gpus=max(it.gpus for it in demands))
 
 
 def _demand(study: Study, backbone: str) -> Demand:

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any, get_args
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
-from podium.orchestrator.results.records.study_keys import Several, Text
+from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.search_samplers.sampler_names import DO_NOT_LEARN
 from podium.orchestrator.study.defaults import (
     are_heads,
@@ -25,7 +25,6 @@ from podium.orchestrator.study.fairness import DECLARABLE
 from podium.orchestrator.study.study import (
     FinalSettings,
     Ks,
-    Repeats,
     ResourceSettings,
     SearchSettings,
     Study,
@@ -59,6 +58,7 @@ from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     BackboneSettings,
     DatasetSettings,
+    ProtocolSettings,
 )
 
 # Fields of a study that are not keys of its file, or read by what knows more than their type.
@@ -91,13 +91,6 @@ class _Backbone:
     weights: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Final:
-    seeds: Repeats = FinalSettings().seeds
-    protocol: Any = None
-    train_on: Several[TrainOn] = FinalSettings().train_on
-
-
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
 _Keys = make_dataclass(
@@ -126,7 +119,6 @@ def read_study(given: Given, problems: Problems) -> Study:
     datasets = _datasets(values, problems)
     training = _read_training(values.get("training", {}), datasets, problems)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
-    final = read_keys(_Final, values.get("final", {}), ("final",), problems)
     differences = values.get("declared_differences", {})
     declared: Any = read_keys(_Declared, differences, ("declared_differences",), problems)
     size = default_image_size(training.recipe, datasets)
@@ -144,11 +136,7 @@ def read_study(given: Given, problems: Problems) -> Study:
         search=_read_search(
             values.get("search", {}), are_heads(training, backbones), problems=problems
         ),
-        final=FinalSettings(
-            seeds=final.seeds,
-            protocol=read_final_protocol(final.protocol, problems, protocols[0].split_seed),
-            train_on=tuple(it for it in get_args(TrainOn) if it in final.train_on),
-        ),
+        final=_read_final(values.get("final", {}), protocols[0], problems),
         training=training,
         declared_differences={name: why for name, why in asdict(declared).items() if why},
         ks=read_keys(_Metrics, values.get("metrics", {}), ("metrics",), problems).k,
@@ -207,6 +195,18 @@ def _read_training(
     overrides = read_values(given, _TRAINING, ("training",), problems)
     recipe = str(overrides.pop("recipe", default_recipe(datasets)))
     return StudyTraining(recipe=recipe, overrides=overrides)
+
+
+def _read_final(given: object, protocol: ProtocolSettings, problems: Problems) -> FinalSettings:
+    """The section ``final``; its protocol has the split seed of the searches' unless it says."""
+    values: Any = dict(given) if isinstance(given, dict) else given
+    own = values.pop("protocol", None) if isinstance(values, dict) else None
+    final = read_keys(FinalSettings, values, ("final",), problems)
+    return replace(
+        final,
+        protocol=read_final_protocol(own, problems, protocol.split_seed),
+        train_on=tuple(it for it in get_args(TrainOn) if it in final.train_on),
+    )
 
 
 # Kind of early stopping -> numbers that it takes.

@@ -12,7 +12,7 @@ from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import MAX_TRIALS, Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_validation import comparison, searches, training
-from podium.orchestrator.study_validation.trained_losses import trained_losses
+from podium.orchestrator.study_validation.training import trained_losses
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError

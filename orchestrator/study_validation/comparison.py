@@ -18,7 +18,7 @@ from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.trained_losses import TrainedLoss
+from podium.orchestrator.study_validation.training import TrainedLoss
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.registry import load
 from podium.trainables.tasks import METRICS, Task, loss_problem, sampler_problem

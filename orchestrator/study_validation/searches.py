@@ -15,7 +15,7 @@ from podium.orchestrator.study.resource_demand import least_demand
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.orchestrator.study_validation.trained_losses import TrainedLoss
+from podium.orchestrator.study_validation.training import TrainedLoss
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError

@@ -16,30 +16,35 @@ MAX_SEED = 2**63 - 1
 """Largest whole number that the results store can hold."""
 
 
+@dataclass(frozen=True)
 class Range:
     """The legal values of one setting; ``str`` has them in words: ``in (0, 1]``.
 
     Attributes:
         kind: type that any of them has, or can be given.
+        words: what they are, unless a subclass says more.
     """
 
-    __slots__ = ()
     kind: ClassVar[type]
+    words: ClassVar[str]
 
     def _accepts(self, value: object) -> bool:
         """Whether ``value`` is legal: of its kind, unless a subclass says more."""
         return isinstance(value, self.kind)
+
+    def __str__(self) -> str:
+        return self.words
 
     def problem_with(self, value: object) -> str | None:
         """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
         return None if self._accepts(value) else f"must be {self}, but got {value!r}"
 
 
-@dataclass(frozen=True, slots=True)
 class Number(Range):
     """Every finite number, whole or not."""
 
     kind = float
+    words = "a number"
 
     def _accepts(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -48,9 +53,6 @@ class Number(Range):
             return isfinite(value)
         except OverflowError:  # a whole number of many digits
             return False
-
-    def __str__(self) -> str:
-        return "a number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +111,18 @@ def entry_of(package: str) -> OneOf:
     return OneOf(names(package))
 
 
-@dataclass(frozen=True, slots=True)
 class Flag(Range):
     """True or false."""
 
     kind = bool
-
-    def __str__(self) -> str:
-        return "true or false"
+    words = "true or false"
 
 
-@dataclass(frozen=True, slots=True)
 class Text(Range):
     """Any text."""
 
     kind = str
-
-    def __str__(self) -> str:
-        return "text"
+    words = "text"
 
 
 @dataclass(frozen=True, slots=True)
