@@ -15,12 +15,10 @@ from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.configs import first_configs
 from podium.orchestrator.study.fairness import (
-    LOSS_PROPERTIES,
     fairness,
     num_tried_configs,
     report_differences,
 )
-from podium.orchestrator.study.loss_facts import facts_of
 from podium.search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from podium.trainables.recipes import RECIPES
 from podium.trainables.settings.training_settings import TRAINING_TYPES
@@ -146,15 +144,6 @@ def test_what_a_loss_is_by_itself_is_noted(tmp_path, name):
     item = differences(study_of_losses(tmp_path, f"'{OF_LOSSES[name]}'"))[name]
     assert (item.area, item.standing) == ("loss", "noted")
     assert len(item.sides) == 2
-
-
-def test_what_losses_read_besides_the_images_is_known_of_each():
-    needing = {"class_names": "language_guidance", "label_distances": "log_ratio"}
-    assert OF_LOSSES.keys() | needing == LOSS_PROPERTIES.keys()
-    for name, loss in needing.items():
-        trait, _, _ = LOSS_PROPERTIES[name]
-        assert trait in facts_of(loss).needs
-        assert trait not in facts_of("contrastive").needs
 
 
 def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_path):

@@ -77,20 +77,6 @@ def test_an_argument_is_read_by_its_annotation_and_an_infinite_default_stays():
     assert legal == {"mode": Text(), "flag": Flag(), "scale": Number()}
 
 
-@pytest.mark.parametrize("code", ["x = = 1", "raise RuntimeError('no')", "import no_such_module"])
-def test_a_module_that_cannot_be_imported_is_refused(tmp_path, monkeypatch, code):
-    (tmp_path / "odd_losses.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(TrialInputError, match="loss odd_losses:Odd: cannot import odd_losses: "):
-        facts_of("odd_losses:Odd")
-
-
-@pytest.mark.parametrize("loss", ["contrastiv", "contrastive+softmx", "contrastiv>contrastive"])
-def test_an_unknown_loss_is_refused_with_the_nearest(loss):
-    with pytest.raises(TrialInputError, match=r"unknown loss .*did you mean"):
-        facts_of(loss)
-
-
 def test_known_losses_need_no_torch():
     code = (
         "import sys; from podium.orchestrator.study.loss_facts import facts_of;"

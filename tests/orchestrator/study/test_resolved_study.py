@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from podium.errors import StudyError
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study.study import (
     Study,
@@ -39,23 +38,6 @@ def test_no_default_is_left_out(tmp_path):
     assert values["training"] == {"recipe": "fast"}
     assert values["backbones"] == [{"name": "conv_small", "weights": "random"}]
     assert values["final"]["protocol"] is None
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"search": 3},
-        {"unheard_of": 1},
-        {"spaces": {"x": {"y": {"kind": "z"}}}},
-        {"backbones": ["conv_small"]},
-        {"training": {"epochs": 3}},
-        {"training": {"recipe": "fast", "epoch": 3}},
-    ],
-)
-def test_what_is_no_study_is_refused(study, broken):
-    values = {**resolved_dict(study), **broken}
-    with pytest.raises(StudyError, match="the stored study is not one that this podium"):
-        study_from_resolved(values)
 
 
 CUB = DatasetSettings(name="cub200")

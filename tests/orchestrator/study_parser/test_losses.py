@@ -71,12 +71,10 @@ def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):
     ("losses", "problem"),
     [
         ("[./min.py:Mine]", r"there is no file .*min.py; files there: mine.py"),
-        ("[{loss: l/none.py:Mine}]", r"there is no file .*none.py; files there: mine.py"),
         ("[./mine.py:Mien]", r"unknown loss of mine.py 'Mien' .*did you mean 'Mine'.*known: Mine"),
         ("[./mine.py:Mine, ./l/../mine.py:Mine]", "losses[1] is in the list already; .*"),
         ("[mine.py:Mine, l/mine.py:Mine]", "two files of losses must differ in name, .*"),
         ("['memory:./mine.py:Mine']", "mine.py:Mine compares within a batch only .*"),
-        ("[./mine:Mine]", "a loss is a name, a class in a file ./mine.py:Class, .*"),
     ],
 )
 def test_what_is_wrong_with_a_loss_in_a_file_is_said_with_the_line(tmp_path, losses, problem):

@@ -99,36 +99,19 @@ def test_all_of_it_comes_back_from_the_results_folder(study):
     assert resolved_dict(back) == values
 
 
-def changed(study, **values):
-    old = resolved_dict(study)
-    old["warm_starts"] = {"a/b/32 contrastive": []}
-    return forbidden_changes(old, {**old, **values})
+def test_a_warm_start_stays_as_it_was_and_earlier_results_may_be_moved(study):
+    old = {**resolved_dict(study), "warm_starts": {"a/b/32 contrastive": []}}
 
+    def changed(**values):
+        return forbidden_changes(old, {**old, **values})
 
-def test_a_warm_start_cannot_change_once_it_was(study):
-    found = {"a/b/32 contrastive": [{"margin": 0.3}]}
-    assert changed(study, warm_starts=found)
-
-
-def test_losses_that_join_bring_a_warm_start(study):
-    assert not changed(
-        study,
-        losses=[*study.loss_names, "triplet"],
-        warm_starts={"a/b/32 contrastive": [], "a/b/32 triplet": [{"margin": 0.1}]},
-    )
-
-
-@pytest.mark.parametrize(
-    ("warm_start", "is_compatible"),
-    [
-        ({"folder": "/elsewhere", "top": 2}, True),
-        ({"folder": "/elsewhere", "top": 3}, False),
-        (None, False),
-    ],
-)
-def test_earlier_results_may_be_moved_and_not_be_others(study, warm_start, is_compatible):
-    search = {**resolved_dict(study)["search"], "warm_start": warm_start}
-    assert bool(changed(study, search=search)) != is_compatible
+    assert changed(warm_starts={"a/b/32 contrastive": [{"margin": 0.3}]})
+    joining = {"a/b/32 contrastive": [], "a/b/32 triplet": [{"margin": 0.1}]}
+    assert not changed(losses=[*study.loss_names, "triplet"], warm_starts=joining)
+    moved, other = ({"folder": "/elsewhere", "top": top} for top in (2, 3))
+    assert not changed(search={**old["search"], "warm_start": moved})
+    assert changed(search={**old["search"], "warm_start": other})
+    assert changed(search={**old["search"], "warm_start": None})
 
 
 WRONG_STOPPING = r"""
@@ -148,14 +131,6 @@ def test_what_is_wrong_with_early_stopping_is_said_with_its_line(tmp_path, rules
 
 
 def test_each_kind_of_early_stopping_has_numbers_of_its_own(tmp_path):
-    def stopping(text):
-        protocol = "protocol: {kind: kfold, folds: 3}\n"
-        study = load(tmp_path, f"{HEAD}{protocol}search: {{early_stopping: {text}}}")
-        return study.search.early_stopping
-
-    assert stopping("{grace_epochs: 2, reduction_factor: 4}") == EarlyStopping(
-        kind="asha", grace_epochs=2, reduction_factor=4
-    )
-    assert stopping("{kind: folds, reduction_factor: 2}") == EarlyStopping(
-        kind="folds", reduction_factor=2
-    )
+    text = HEAD + "protocol: {kind: kfold, folds: 3}\nsearch: {early_stopping: {kind: folds}}"
+    study = load(tmp_path, text, "search.early_stopping.reduction_factor=2")
+    assert study.search.early_stopping == EarlyStopping(kind="folds", reduction_factor=2)

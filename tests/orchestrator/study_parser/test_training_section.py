@@ -16,9 +16,7 @@ HEAD = "study: x\nlosses: [contrastive, proxy_anchor]\n"
 REFUSED = """
 {compile: 1} -> training.compile must be true or false; got 1
 {clip_value: much} -> training.clip_value must be in [0, 1e+06]; got "much"
-{step_epochs: 3, step_factor: 2} -> training.step_factor must be in (0, 1]; got 2
 {precision: bf61} -> training.precision must be one of .*; got "bf61"; did you mean bf16? .*
-{bach_size: 8} -> unknown key in training; got "bach_size"; did you mean batch_size .*
 {sampler: bananas, samples_per_class: 2} -> training.sampler must be one of .*; got "bananas"; .*
 """
 UNUSED = """

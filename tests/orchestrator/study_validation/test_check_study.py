@@ -12,7 +12,6 @@ UNUSED = f"""
 margin, values: {{learn_beta: false, proxy_learning_rate: 0.1}} -> {FIXED_BETA}
 margin, values: {{learn_beta: false}}, space: {{proxy_learning_rate: [0.1]}} -> {FIXED_BETA}
 margin+nca, values: {{margin.learn_beta: false, proxy_weight_decay: 0.1}} -> .*beta is True
-contrastive, values: {{proxy_learning_rate: 0.1}} -> values.proxy_learning_rate {NO_PROXIES}
 contrastive, space: {{proxy_learning_rate: [0.1, 0.2]}} -> space.proxy_learning_rate {NO_PROXIES}
 soft_triple, values: {{centres: 1}}, space: {{tau: [0.1, 0.2]}} -> space.tau {NO_CENTRES}
 soft_triple, values: {{centres: 1, tau: 0.3}}, space: {{margin: [0.1]}} -> values.tau {NO_CENTRES}
@@ -27,10 +26,7 @@ USED = [
     "{loss: margin, values: {learn_beta: false, proxy_learning_rate: 0.1}, "
     "space: {learn_beta: [true, false]}}",
     "{loss: margin+softmax, values: {margin.learn_beta: false, proxy_learning_rate: 0.1}}",
-    "{loss: proxy_anchor, values: {proxy_learning_rate: 0.1}}",
-    "{loss: contrastive+softmax, values: {proxy_learning_rate: 0.1}}",
     "{loss: 'pytorch_metric_learning.losses:CircleLoss', values: {proxy_learning_rate: 0.1}}",
-    "{loss: soft_triple, values: {tau: 0.3}}",
     "{loss: soft_triple, values: {centres: 1, tau: 0.3}}",  # the joint space has more centres
     "{loss: soft_triple, values: {centres: 1}, space: {centres: [1, 5], tau: [0.1, 0.2]}}",
 ]

@@ -41,19 +41,6 @@ def test_a_warm_start_may_be_declared_before_it_is_known_who_gets_one(tmp_path):
     assert study.declared_differences == {"warm_start": "margin is new"}
 
 
-def test_every_difference_is_asked_for_at_once(tmp_path):
-    text = UNEQUAL.replace("0.01}", "0.01, weight_decay: 0.2}")
-    assert_matches(
-        problems_of(tmp_path, text),
-        [
-            "s.yaml:5: the losses differ in learning_rate .*",
-            "s.yaml:5: the losses differ in weight_decay .*",
-        ],
-    )
-    (problem,) = problems_of(tmp_path, text + DECLARED)
-    assert "differ in weight_decay" in problem
-
-
 REFUSED = """
 {learning_rat: typo} -> unknown key in declared_differences; got "learning_rat"; did you mean .*
 {batch_size: because} -> .*batch_size gives a reason, but no losses of a block differ in .*

@@ -21,7 +21,6 @@ GLYPHS = "study: x\nlosses: [proxy_anchor]\n"
 STARTS = """
 conv_small -> random
 resnet50 -> imagenet
-{name: resnet50} -> imagenet
 {name: resnet50, weights: random} -> random
 {name: resnet50, weights: IMAGENET1K_V2} -> IMAGENET1K_V2
 {name: bn_inception, weights: /nowhere/bn.pth} -> /nowhere/bn.pth
@@ -67,7 +66,6 @@ MISFITS = """
 glyphs -> image_sizes: [224] -> 3: image_sizes are for data sets of image files; .*; got [224]
 cub200 -> image_sizes: [224, 250] -> 4: conv_small takes images whose sides are multiples of 32, .*
 cub200 -> training: {recipe: fast, augmentation: none} -> .* image_sizes must be given: cub200 .*
-cub200 -> image_sizes: [224] | training: {recipe: fast} -> 5: augmentation shift moves .*; got .*
 glyphs -> training: {augmentation: random_resized_crop} -> 3: augmentation .* is for image .*
 glyphs -> backbones: [conv_small, mlp] -> 3: mlp takes vectors, but glyphs has images
 """

@@ -21,7 +21,6 @@ protocol: 3 -> protocol must be a mapping such as {kind: kfold}, or a list of th
 protocol: [{folds: 3}] -> protocol[0].folds cannot be combined with kind fixed, which takes val_.*
 protocol: [{nam: x}] -> unknown key in protocol[0]; got "nam"; did you mean name? .*
 protocol: [{kind: kfold, folds: 9999}] -> glyphs: a split needs at least 2 classes .*; folds .*
-protocol: {val_fraction: 0.999} -> glyphs: a split needs at least 2 classes .* and 2 to train; .*
 protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> .* need different .*protocol[2] its .*
 protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> .* need different .*protocol[1] its own; .*
 protocol: [{name: kfold}] -> the name of a protocol of kind fixed must not be another kind; .*
@@ -29,10 +28,7 @@ protocol: [{name: a}, {name: b, val_fraction: 0.1}] -> protocol[1] is .* already
 protocol: {kind: random_splits, folds: 3} -> protocol.folds cannot be combined with kind random_.*
 protocol: {kind: published} -> protocol.classes_file must be given: kind published validates .*
 protocol: {kind: published, classes_file: /no.txt} -> .*cannot be read: No such file .*; got .*
-protocol: {val_classes: [a]} -> unknown key in protocol; got "val_classes"; .*
-protocol: [{kind: refit}] -> protocol[0].kind must be .*; choices: fixed, kfold, published, .*
 protocol: {kind: test_tuned, split_seed: 1} -> .* with kind test_tuned, which takes nothing
-protocol: [{name: ''}] -> protocol[0].name must be text that is not blank; got ""
 protocol: {name: a/b} -> the name of a protocol names folders: letters, digits, .*; got "a/b"
 final: {protocol: {kind: test_tuned}} -> final.protocol.kind must be one of .*; got .*
 final: {protocol: {kind: kfold, repeats: 2}} -> final.protocol.repeats cannot be combined with .*
@@ -85,20 +81,6 @@ def test_fresh_splits_need_a_protocol_that_chooses_classes(tmp_path):
     study = load(tmp_path, MINIMAL + text + "final: {protocol: {kind: kfold, folds: 3}}")
     seeds = [final_protocol_of(study, search).split_seed for search in searches(study)]
     assert seeds[0] == 0 != seeds[1]
-
-
-def test_the_same_list_of_classes_in_two_files_is_one_protocol(tmp_path):
-    names = [f"class {number}" for number in range(4)]
-    for name, of_file in (("a", names), ("b", reversed(names))):
-        (tmp_path / f"{name}.txt").write_text("\n".join(of_file))
-    items = "\n".join(
-        f"  - {{kind: published, name: {name}, classes_file: {tmp_path / name}.txt}}"
-        for name in "ab"
-    )
-    assert_matches(
-        problems_of(tmp_path, f"{MINIMAL}protocol:\n{items}"),
-        ["s.yaml:5: protocol[1] is in the list already: it splits the classes as a does"],
-    )
 
 
 def test_fresh_splits_are_others_for_each_repeat_and_the_same_for_all_losses(tmp_path):

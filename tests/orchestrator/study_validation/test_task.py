@@ -1,12 +1,9 @@
 """A study has one task, and its losses and batches are for it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from podium.orchestrator.study_validation.comparison import task_of
-from podium.orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 CONTINUOUS = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"
@@ -48,8 +45,3 @@ def test_a_file_of_label_distances_makes_the_study_continuous(tmp_path):
     np.save(tmp_path / "poses.npy", np.arange(7))
     (message,) = problems_of(tmp_path, text)
     assert "must have one row for each of the 96 images" in message
-
-
-def test_the_study_of_glyph_masks_loads():
-    study = load_study(Path(__file__).parents[3] / "studies" / "glyph-masks.yaml", ())
-    assert task_of(study) == "continuous"

@@ -8,7 +8,6 @@ from podium.trainables.settings.loss_expression import LossTerm, parse_loss
     ("text", "canonical"),
     [
         ("multi_similarity", "multi_similarity"),
-        ("my.package.losses:MyLoss", "my.package.losses:MyLoss"),
         ("memory:contrastive", "memory:contrastive"),
         ("multi_similarity + softmax", "multi_similarity+softmax"),
         ("softmax > memory:contrastive + softmax", "softmax>memory:contrastive+softmax"),
@@ -42,13 +41,10 @@ def test_terms_find_their_hyperparameters_under_their_prefix():
     ("text", "rule"),
     [
         ("", "a loss is a name, a class in a file .*; got '' in ''"),
-        ("Contrastive", "got 'Contrastive' in 'Contrastive'"),
         ("a++b", r"got '' in 'a\+\+b'"),
         ("a>b>c", "got 'a>b' in 'a>b>c'"),
-        ("memory:memory:a", "got 'memory:memory:a'"),
         ("../evil:Loss", "got '../evil:Loss'"),
         ("a+a", r"must differ in name, but 'a' occurs twice in 'a\+a'"),
-        ("x.y:Loss+z:Loss", "'Loss' occurs twice"),
         ("memory:a>a", "'a' occurs twice"),
     ],
 )

@@ -35,7 +35,6 @@ def member(tmp_path, **changes):
         ({"loss": "contrastive+softmax"}, "it is not one of podium's losses by itself"),
         ({"loss": "memory:contrastive"}, "it is not one of podium's losses by itself"),
         ({"training": {"sampler": "hard_neighbours"}}, f"the sampler hard_neighbours {CHOOSES}"),
-        ({"training": {"micro_batch_size": 8}}, "its batches go through the network in parts"),
         ({"training": {"precision": "bf16"}}, "its network is compiled, or not in float32"),
     ],
 )
@@ -48,7 +47,6 @@ def test_a_trial_that_runs_alone_says_why(changes, reason, tmp_path):
     [
         {"learning_rate": 0.5},
         {"beta": 3.0, "epsilon": 0.2, "margin": 0.1},
-        {"weight_decay": 0.0, "head_learning_rate_factor": 3.0},
         {"alpha": 2},  # a whole number of a real hyperparameter
     ],
 )
@@ -61,11 +59,8 @@ def test_members_may_differ_in_real_numbers(config, tmp_path):
     "changes",
     [
         {"loss": "contrastive"},
-        {"seed": 4},
-        {"folds": (1,)},
         {"embedding_dim": 8},
         {"hyperparameters": {"batch_size": 16}},
-        {"hyperparameters": {"layer_norm": True}},
         {"training": {"epochs": 3}},
         {"training": {"optimiser": "sgd"}},
     ],
