@@ -85,15 +85,6 @@ def test_the_interval_holds_the_mean_of_what_such_searches_give(num_blocks, stud
     assert (holds >= 0.9).all(), holds
 
 
-def test_the_score_that_is_not_higher_the_better_would_find_the_other_end():
-    search = planted_search(np.random.default_rng(0), only_a, num=60, noise=0.1)
-    (found,) = search_importances([search], **QUICK)
-    # Negated, as optuna's explicit targets assume: the same importance of the other end.
-    (turned,) = search_importances([replace(search, scores_N=-search.scores_N)], **QUICK)
-    assert found.values["a"] > found.noise["a"].max()
-    assert turned.values["a"] > turned.noise["a"].max()
-
-
 def test_too_few_configs_give_a_reason_instead_of_a_number():
     search = planted_search(np.random.default_rng(0), only_a, num=LEAST_CONFIGS - 1)
     row = of(importance_table_of([search]), "a")

@@ -107,17 +107,6 @@ def test_what_was_published_is_the_default(name, tmp_path):
         read_images(name, tmp_path)
 
 
-def test_the_published_counts_are_those_of_the_protocol():
-    assert cub200.PUBLISHED == {"train": (100, 5864), "test": (100, 5924)}
-    assert cars196.PUBLISHED == {"train": (98, 8054), "test": (98, 8131)}
-    assert sop.PUBLISHED == {"train": (11318, 59551), "test": (11316, 60502)}
-    assert in_shop.PUBLISHED == {
-        "train": (3997, 25882),
-        "query": (3985, 14218),
-        "gallery": (3985, 12612),
-    }
-
-
 def test_a_root_that_the_system_refuses_is_an_error_of_the_user(tmp_path):
     with pytest.raises(TrialInputError, match=r"there is no folder|cannot be read: File name too"):
         read_images("folder", tmp_path / ("x" * 300))

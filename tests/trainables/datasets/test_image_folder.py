@@ -75,12 +75,6 @@ def test_without_the_data_the_expected_tree_is_reported_when_they_are_loaded(nam
         load_dataset(settings_of(name), str(tmp_path))
 
 
-def test_other_counts_than_published_are_refused_with_the_way_round(tmp_path, load):
-    root = make_tree("sop", tmp_path / "data")
-    with pytest.raises(TrialInputError, match=r"must have .* allow_partial: true, accepts what"):
-        load("sop", root, allow_partial=False)
-
-
 @every_kind
 def test_a_part_is_read_for_its_facts(kind, tmp_path, load):
     root = make_tree(kind, tmp_path / "data", classes=3, images_per_class=4)
