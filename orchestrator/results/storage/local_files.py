@@ -50,11 +50,8 @@ def retried(action: str) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(place: Any, *arguments: Any, **options: Any) -> Any:
-            def once() -> Any:
-                with store_errors(action, place):
-                    return function(place, *arguments, **options)
-
-            return with_retries(once)
+            checked = store_errors(action, place)(function)
+            return with_retries(lambda: checked(place, *arguments, **options))
 
         return cast("F", call)
 

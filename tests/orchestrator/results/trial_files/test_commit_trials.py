@@ -107,8 +107,3 @@ def test_values_are_never_converted_to_fit_nor_other_than_finite(tmp_path, colum
     with pytest.raises(ValueError, match=message):
         commit_trial(paths, SCHEMA, row(0, **{column: value}))
     assert not paths.trials.exists()
-
-
-def test_names_that_are_no_file_names_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"search '\.\./x' cannot be a file name"):
-        commit_trial(new_store(tmp_path), SCHEMA, row(0, search="../x"))

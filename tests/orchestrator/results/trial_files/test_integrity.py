@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files import inventory
 from podium.orchestrator.results.trial_files.commit_trials import copy_trials
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
@@ -134,15 +133,6 @@ def test_a_foreign_row_is_not_copied_to_another_search(store_of_four):
     with pytest.raises(CorruptFileError, match=message):
         copy_trials(store_of_four, SCHEMA, "s1", [copy])
     assert not store_of_four.trial("s0", "t009").exists()
-
-
-def test_many_rows_in_the_file_of_one_trial_are_refused_before_any_is_decoded(
-    store_of_four, monkeypatch
-):
-    changed(lambda table: table.take(pa.array([0] * 50)))(store_of_four)
-    monkeypatch.setattr(inventory, "scan", None)
-    with pytest.raises(CorruptFileError, match=r"t003\.parquet must hold 1 rows, it has 50"):
-        inventory.open_rows([victim(store_of_four)], read_store(store_of_four))
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monkeypatch):

@@ -44,17 +44,12 @@ def test_a_store_without_trials_gives_empty_frames_with_every_column(tmp_path):
         assert frame.schema == full[name].schema
 
 
-def test_trials_are_flat_typed_and_without_nested_columns(tmp_path):
+def test_trials_are_flat_and_typed(tmp_path):
     trials = all_frames(commit(new_store(tmp_path), row(3, **TESTED)))["trials"]
     nested = ("scores", "class_hits", *(name for name, _ in TEST_COLUMNS))
     assert trials.columns == [name for name in SCHEMA.names if name not in nested]
-    types = {name: trials.schema[f"hp.{name}"] for name in ("margin", "proxies", "easy", "miner")}
-    assert types == {
-        "margin": pl.Float64,
-        "proxies": pl.Int64,
-        "easy": pl.Boolean,
-        "miner": pl.String,
-    }
+    types = [trials.schema[f"hp.{name}"] for name in ("margin", "proxies", "easy", "miner")]
+    assert types == [pl.Float64, pl.Int64, pl.Boolean, pl.String]
     assert trials["seed"].to_list() == [2**40 + 3]
 
 
@@ -218,13 +213,6 @@ def test_no_more_rows_with_details_are_read_at_once_than_a_search_has(half_gathe
     assert sum(heights) == 11, "each trial once"
 
 
-def test_of_details_of_few_trials_no_other_trials_are_read(half_gathered, monkeypatch):
-    heights = heights_read(monkeypatch, "test_scores")
-    found = Reader(half_gathered.folder).test_scores().collect()
-    tested = found["trial_id"].n_unique()
-    assert sum(heights) == tested == 5
-
-
 def heights_read(monkeypatch, column):
     """Fills with the number of rows of every answer that holds a column."""
     collect, heights = inventory.StoredRows.collect, []
@@ -237,13 +225,6 @@ def heights_read(monkeypatch, column):
 
     monkeypatch.setattr(inventory.StoredRows, "collect", counted)
     return heights
-
-
-def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(half_gathered, monkeypatch):
-    heights = heights_read(monkeypatch, "scores")
-    found = Reader(half_gathered.folder).scores().filter(pl.col("stage") == "search").collect()
-    assert found["trial_id"].n_unique() == 3, "one of the four has no scores"
-    assert sum(heights) == 4
 
 
 @pytest.mark.parametrize("name", LONG)
