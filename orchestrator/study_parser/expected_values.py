@@ -38,6 +38,7 @@ from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.registry import names
 
 EXPECT = "expect"
+_FILE: Path = (EXPECT, "file")
 
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _NAMED = (*_FACTORS, "loss", "metric")  # what ``names`` translates
@@ -88,14 +89,15 @@ def with_expected(study: Study, given: Given, problems: Problems) -> Study:
         problems.add((EXPECT,), f"{EXPECT}.source must name the publication of the values")
     if not any(key in values for key in ("values", "file", "ranks")):
         problems.add((EXPECT,), f"{EXPECT} must have values, a file or ranks")
-    found: list[ExpectedValue] = []
-    if "values" in values:
-        rows = _rows_of_study_file(keys.values, problems)
-        found += _found(study, keys, rows, problems)[0]
-    num_elsewhere = 0
-    if keys.file is not None:
-        of_table, num_elsewhere = _of_table(study, keys, keys.file, problems)
-        found += of_table
+    of_file = _rows_of_study_file(keys.values, problems) if "values" in values else []
+    of_table = [] if keys.file is None else _rows_of_table(keys.file, problems)
+    found, num_elsewhere = _found(study, keys, [*of_file, *of_table], problems)
+    if keys.file is not None and num_elsewhere == len(of_table) and not problems.concern(_FILE):
+        rule = (
+            "has no value of a block, loss and K of this study: translate the names of the table"
+            f" to those of the study under {EXPECT}.names"
+        )
+        problems.at(_FILE, rule)
     _check_values(found, problems)
     expected = Expected(
         source=keys.source,
@@ -114,23 +116,6 @@ def _rows_of_study_file(given: object, problems: Problems) -> Iterator[tuple[Pat
             yield path, {key: "" if it is None else str(it) for key, it in values.items()}
 
 
-def _of_table(
-    study: Study, keys: _Keys, file: str, problems: Problems
-) -> tuple[list[ExpectedValue], int]:
-    """The values of a published table that are of the study, and how many are not."""
-    key: Path = (EXPECT, "file")
-    table = enumerate(_rows_of_table(file, key, problems), start=1)
-    rows = (((*key, f"row {number}"), row) for number, row in table if row["value"])
-    found, num_elsewhere = _found(study, keys, rows, problems)
-    if not found and not problems.concern(key):
-        problems.add(
-            key,
-            f"{label(key)} has no value of a block, loss and K of this study: translate the"
-            f" names of the table to those of the study under {EXPECT}.names",
-        )
-    return found, num_elsewhere
-
-
 def _found(
     study: Study, keys: _Keys, rows: Iterable[tuple[Path, _Row]], problems: Problems
 ) -> tuple[list[ExpectedValue], int]:
@@ -142,7 +127,7 @@ def _found(
     noted: set[tuple[object, ...]] = set()
     num_elsewhere = 0
     for path, row in rows:
-        is_table = path[1] == "file"
+        is_table = path[:2] == _FILE
         try:
             found.append(_expected_value(study, keys, row))
         except _InvalidRow as error:
@@ -156,28 +141,26 @@ def _found(
     return found, num_elsewhere
 
 
-def _rows_of_table(file: str, key: Path, problems: Problems) -> list[dict[str, str]]:
-    """Rows of a published table by column; none if something is wrong with it."""
-    path = read_path(file, key, problems)
-    if problems.concern(key):
+def _rows_of_table(file: str, problems: Problems) -> list[tuple[Path, _Row]]:
+    """Rows of a published table that have a value; none if something is wrong with the file."""
+    path = read_path(file, _FILE, problems)
+    if problems.concern(_FILE):
         return []
     try:
-        reader = csv.reader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline=""))
-        header, *rows = reader
+        header, *rows = csv.reader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline=""))
     except UnreadableError as error:
-        problems.add(key, f"{label(key)} cannot be read: {error}", got=path)
+        problems.at(_FILE, f"cannot be read: {error}", got=path)
         return []
     except (csv.Error, ValueError) as error:
-        problems.add(key, f"{label(key)} is not a CSV file: {error}", got=path)
+        problems.at(_FILE, f"is not a CSV file: {error}", got=path)
         return []
     columns = ["value" if name == "recall" else name for name in header]
     if columns.count("value") != 1:
-        rule = f"{label(key)} must have one column of values: value or recall"
-        problems.add(key, rule, got=header)
+        problems.at(_FILE, "must have one column of values: value or recall", got=header)
         return []
-    width = len(columns)
-    cells = [[cell.strip() for cell in (*row, *[""] * width)[:width]] for row in rows]
-    return [dict(zip(columns, row, strict=True)) for row in cells]
+    table = [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
+    numbered = [((*_FILE, f"row {i}"), row) for i, row in enumerate(table, start=1)]
+    return [(at, row) for at, row in numbered if row.get("value")]
 
 
 def _expected_value(study: Study, keys: _Keys, row: _Row) -> ExpectedValue:

@@ -35,7 +35,6 @@ class DatasetSettings:
 
     name: str
     """Name of its reader (`trainables.datasets`)."""
-
     options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
     """Its own (root, script, ...) and four of any data set.
 
@@ -76,25 +75,18 @@ class ProtocolSettings:
 
     kind: ProtocolKind = "fixed"
     """One of these kinds."""
-
     val_fraction: float | None = 0.1
     """Share of classes held out by ``fixed`` and ``random_splits``, in (0, 1)."""
-
     folds: int | None = None
     """Folds of ``kfold`` and ``repeated_kfold``, from 2."""
-
     split_seed: int = 0
     """Seed of the kinds that draw classes: not of ``published``, ``test_tuned`` and ``refit``."""
-
     repeats: int | None = None
     """Repetitions of ``repeated_kfold``, from 2."""
-
     classes_file: str | None = None
     """File that ``val_classes`` were read from; changes no number."""
-
     val_classes: tuple[str, ...] | None = None
     """Names of the validation classes of ``published``, sorted."""
-
     name: str = ""
     """Label of the protocol in tables; changes no number."""
 
@@ -135,7 +127,6 @@ class BackboneSettings:
 
     name: str
     """Name of a module of `trainables.backbones`, ``timm:NAME``, or ``package.module:Class``."""
-
     weights: str = RANDOM_WEIGHTS
     """``imagenet``, one of the names its module publishes, the path of a file, or ``random``."""
 
@@ -149,55 +140,41 @@ class TrialSettings:
 
     folds: tuple[int, ...]
     """Indices of the protocol's splits this trial trains on, one after the other."""
-
     backbone: BackboneSettings
 
     embedding_dim: int | None
     """Numbers of an embedding; None of `FEATURES`, which are as many as the backbone gives."""
-
     loss: str
     """An expression (`trainables.settings.loss_expression`), or one of `BASELINES`."""
-
     hyperparameters: Mapping[str, HyperparameterValue]
     """Flat; names that are fields of `TrainingSettings` override ``training``, all others go to
     the loss."""
-
     training: TrainingSettings
     """The recipe."""
-
     seed: int
     """Seed of initial weights, of batches and of augmentations."""
-
     image_size: int | None = None
     """Height and width in pixels of the network's input; None where the images of the data set
     have a size of their own."""
-
     ks: tuple[int, ...] = (1, 2, 4, 8)
     """The K of Recall@K; the first is the primary one."""
-
     draw: str = ""
     """Key by which ``random_splits`` draws this trial's split; empty for other protocols."""
-
     evaluate_test: bool = False
     """Whether the test classes are read, once, after the epoch is selected."""
-
     test_scores: TestScores = "all"
     """What the test computes: ``all``; ``metrics``, which leaves out images of retrievals and does
     not fail where test embeddings diverge or collapse, since no choice may depend on them; or of
     these ``recall`` alone, without the metrics that have no K. A continuous task has its metrics
     in any case."""
-
     stop_epoch: int | None = None
     """The last epoch that is trained, from 1; None for all that are planned. Schedules stay as
     planned, so that the epochs up to this one are those of the trial that continues."""
-
     num_threads: int = 1
     """Threads torch may use; results are bit-identical for a fixed number."""
-
     cache_folder: str | None = None
     """Folder of files that any trial can make again, such as resized images; None for podium's
     own."""
-
     code: Mapping[str, str] = field(default_factory=dict)
     """Import path -> fingerprint of what the loss and the backbone name by import path
     (`trainables.foreign_code`); empty without such names."""
