@@ -224,7 +224,7 @@ def left(store):
 
 @SOME_OR_ALL
 @pytest.mark.parametrize(("is_repeated", "error"), [(True, None), (False, None), (True, FULL)])
-def test_a_withdrawal_ended_at_any_file_operation_loses_no_other_row_is_lost_and_the_study_goes_on(
+def test_a_withdrawal_ended_at_any_file_operation_loses_no_other_row(
     tmp_path, monkeypatch, are_all, is_repeated, error
 ):
     def withdraw(store):
