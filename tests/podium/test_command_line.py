@@ -95,13 +95,6 @@ def test_errors_of_the_user_are_a_message_and_exit_code_2(capsys, tmp_path):
     assert "Traceback" not in called.err
 
 
-def test_errors_of_a_trial_s_input_are_a_message_and_exit_code_2(capsys, monkeypatch):
-    def command() -> None:
-        raise TrialInputError("margin must be in [0, 1]; got 7")
-
-    monkeypatch.setattr(cli, "_load", lambda name: command)
-    called = call(capsys, "losses")
-    assert (called.code, called.err) == (2, "podium: margin must be in [0, 1]; got 7\n")
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1), (3, 3)])

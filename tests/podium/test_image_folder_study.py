@@ -42,13 +42,6 @@ def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, b
     assert (chosen["batch_size"], chosen["samples_per_class"]) == batch
 
 
-def test_the_study_of_a_folder_can_be_planned_at_once(capsys, tmp_path):
-    root, file = write_images(tmp_path / "images", 12, 3), tmp_path / "mine.yaml"
-    assert call(capsys, "init", file, "--data", root).code == 0
-    planned = call(capsys, "plan", file)
-    assert planned.code == 0
-    assert "Study mine: 1 block x 3 losses" in planned.out
-    assert "image files switch on the recipe psomas2020" in " ".join(planned.out.split())
 
 
 def test_a_study_of_a_machine_without_a_gpu_ends_within_the_hour_and_runs(

@@ -77,12 +77,6 @@ def test_the_folder_of_a_living_run_stays_until_it_ends(holder):
     assert not folder.exists()
 
 
-def test_this_process_keeps_its_own(root):
-    folder = PrivateFolder()
-    remove_folders_of_dead_runs()
-    assert folder.path.exists()
-    folder.remove()
-    assert list(root.iterdir()) == []
 
 
 def test_what_only_has_such_a_name_stays(root, tmp_path):

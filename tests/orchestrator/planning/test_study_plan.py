@@ -38,12 +38,6 @@ def test_searches_are_blocks_x_losses_x_repeats(study):
     assert found[-1].id == "glyphs-greek.conv_small.32.proxy_anchor.fixed.1"
 
 
-def test_a_search_of_one_trial_has_nothing_but_the_published_default(study):
-    of_one = plan(replace(study, search=replace(study.search, trials=1)))
-    assert {search.final_trials for search in of_one.searches} == {3 * 5}
-    assert {search.dimensions for search in of_one.searches} == {0}
-    assert SEARCHED not in {disparity.name for disparity in of_one.fairness.disparities}
-    assert of_one.stages["final"].trials == plan(study).stages["final"].trials / 2
 
 
 def test_every_trial_is_counted(study):

@@ -19,7 +19,7 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.trial_settings import TrialSettings
 from tests.orchestrator.small_study import run_here
-from tests.orchestrator.study_files import load
+from tests.orchestrator.study_files import load, problems_of
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
 
@@ -159,3 +159,14 @@ def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_wri
     with pytest.raises(TrialInputError, match=r"resnet18-f37072fd\.pth cannot be read"):
         run_here(grown, tmp_path)
     assert "error" not in Reader(tmp_path / study.name).runs().collect()["end"].to_list()
+
+
+def test_what_does_not_go_together_is_reported_before_anything_is_trained(vectors, tmp_path):
+    text = VECTORS.format(root=vectors) + RUN
+    (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "conv_small"))
+    assert "conv_small takes images, but features has vectors of 24 features" in problem
+    problems = problems_of(tmp_path, text.replace("epochs: 2", "mode: frozen_features"))
+    assert all("mode frozen_features is for images" in problem for problem in problems)
+    text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
+    (problem,) = problems_of(tmp_path, text)
+    assert ":2: statistical compares several augmented views of an image" in problem

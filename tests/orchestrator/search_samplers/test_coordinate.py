@@ -76,13 +76,6 @@ def test_a_search_is_not_over_before_its_sweeps_have_ended():
     assert suggester.is_exhausted
 
 
-def test_a_search_is_over_once_the_combination_was_tried():
-    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
-    complete_trials(suggester, lambda c: c["alpha"] + c["margin"], 5)
-    assert not suggester.is_exhausted
-    suggester.suggest(5)
-    suggester.tell(5, Outcome("COMPLETE", 0.0))
-    assert suggester.is_exhausted
 
 
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():

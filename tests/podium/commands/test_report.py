@@ -126,3 +126,16 @@ def test_nmi_and_groups_go_through_page_csv_latex_and_json(tmp_path):
         assert "pairs" in (tmp_path / ending / f"loss-groups-table.{ending}").read_text()
     names = [table["name"] for table in json.loads((tmp_path / "r.json").read_text())["tables"]]
     assert {"without-k-0", "loss-groups-table", "nmi-0"} <= {*names}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("a=",), "--group must be NAME=LOSS,LOSS; got 'a='"),
+        (("a=proxy_anchor", "a=contrastive"), "--group a is given twice"),
+    ],
+)
+def test_groups_that_cannot_be_read_are_refused(synthetic_folder, capsys, given, message):
+    options = [part for text in given for part in ("--group", text)]
+    assert exit_code("report", synthetic_folder, *options) != 0
+    assert message in " ".join(capsys.readouterr().err.split())

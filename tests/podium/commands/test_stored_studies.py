@@ -43,14 +43,3 @@ def test_the_list_is_printed_as_json_and_csv(results, capsys):
 def test_a_storage_that_is_not_there_is_an_error(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "got podium-results, which is none" in output_of(capsys, "status", code=2)
-
-
-def test_studies_on_s3_are_listed(results, bucket, capsys):
-    folder = results / "tiny"
-    for file in folder.rglob("*"):
-        if file.is_file():
-            put(bucket / "r" / "tiny" / file.relative_to(folder).as_posix(), file.read_bytes())
-    (found,) = json.loads(output_of(capsys, "status", "--storage", bucket / "r", "--json"))
-    assert (found["state"], found["trials"], found["planned"]) == ("complete", 4, 4)
-    empty = output_of(capsys, "status", "--storage", bucket / "none", code=2)
-    assert "there are no studies in" in empty

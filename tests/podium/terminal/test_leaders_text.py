@@ -51,10 +51,3 @@ def test_it_fits_eighty_columns_whatever_losses_are_called(results, monkeypatch)
     )
     table, _ = leaders_text(tournament, "a b", score="mean label distance").split("\n\n")
     assert all(len(line) <= 80 for line in table.splitlines())
-
-
-def test_one_block_and_one_seed_say_that_nothing_is_known(tmp_path):
-    truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=1)
-    text = text_of(read_results(write_store(tmp_path / "store", truth)))
-    assert "it takes 6 data sets or 6 backbones; these are 1 and 1." in " ".join(text.split())
-    assert text.startswith("loss ")
