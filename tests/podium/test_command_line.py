@@ -6,7 +6,6 @@ import pytest
 
 from podium import cli
 from podium.cli import COMMANDS
-from podium.trainables.errors import TrialInputError
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.podium.calling import call
@@ -93,8 +92,6 @@ def test_errors_of_the_user_are_a_message_and_exit_code_2(capsys, tmp_path):
     assert called.err.startswith("podium: 1 problem with the study:\n")
     assert "the study file cannot be read: No such file" in called.err
     assert "Traceback" not in called.err
-
-
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1), (3, 3)])

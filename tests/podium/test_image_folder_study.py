@@ -42,8 +42,6 @@ def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, b
     assert (chosen["batch_size"], chosen["samples_per_class"]) == batch
 
 
-
-
 def test_a_study_of_a_machine_without_a_gpu_ends_within_the_hour_and_runs(
     capsys, tmp_path, monkeypatch
 ):

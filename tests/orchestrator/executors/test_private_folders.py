@@ -77,8 +77,6 @@ def test_the_folder_of_a_living_run_stays_until_it_ends(holder):
     assert not folder.exists()
 
 
-
-
 def test_what_only_has_such_a_name_stays(root, tmp_path):
     """Each as podium's own but for one thing, with a file that a deletion would take."""
     others = [root / f"podium-another{number}" for number in range(6)]

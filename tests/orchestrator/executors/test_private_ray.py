@@ -71,8 +71,9 @@ def test_the_token_is_readable_by_this_user_alone(cluster):
     assert len(token.read_text()) == 64
 
 
-def test_a_process_without_the_token_is_refused(cluster, tmp_path):
-    unarmed = {"HOME": str(tmp_path), "RAY_AUTH_MODE": "disabled"}
+@pytest.mark.parametrize("given", [{"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_TOKEN": "0" * 64}])
+def test_a_process_without_the_token_is_refused(cluster, tmp_path, given):
+    unarmed = {"HOME": str(tmp_path), **given}
     done = _intrude(cluster, unarmed, without="RAY_AUTH_TOKEN_PATH")
     assert done.returncode != 0
     assert "entered" not in done.stdout

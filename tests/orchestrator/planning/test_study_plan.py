@@ -7,7 +7,6 @@ import pytest
 from podium.orchestrator.planning.block_plan import few_batches
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.blocks import blocks, searches
-from podium.orchestrator.study.fairness import SEARCHED
 from podium.orchestrator.study.study import StudyLoss
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import load
@@ -36,8 +35,6 @@ def test_searches_are_blocks_x_losses_x_repeats(study):
     assert found[0].id == "glyphs-latin.conv_small.16.contrastive.fixed.0"
     assert found[1].id == "glyphs-latin.conv_small.16.contrastive.fixed.1"
     assert found[-1].id == "glyphs-greek.conv_small.32.proxy_anchor.fixed.1"
-
-
 
 
 def test_every_trial_is_counted(study):

@@ -76,8 +76,6 @@ def test_a_search_is_not_over_before_its_sweeps_have_ended():
     assert suggester.is_exhausted
 
 
-
-
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
     suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)

@@ -37,8 +37,8 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
 
     study = bucket / "results" / "tiny"
     podium("run", file, "--local", "--no-report")
-    assert json.loads(podium("status", study, "--json"))["progress"]["trials_done"] == 4
-    assert json.loads(podium("status", file, "--json"))["progress"]["trials_done"] == 4
+    assert json.loads(podium("status", study, "--json"))["progress"]["trials_done"] == 8
+    assert json.loads(podium("status", file, "--json"))["progress"]["trials_done"] == 8
     (listed,) = json.loads(podium("status", "--storage", bucket / "results", "--json"))
     assert (listed["study"], listed["state"]) == ("tiny", "complete")
     trials = json.loads(podium("trials", study, "--json"))

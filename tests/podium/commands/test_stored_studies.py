@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 
-from podium.orchestrator.results.storage.files import put
 from tests.podium.calling import output_of
 
 
