@@ -42,7 +42,6 @@ def test_a_warm_start_may_be_declared_before_it_is_known_who_gets_one(tmp_path):
 
 
 REFUSED = """
-{learning_rat: typo} -> unknown key in declared_differences; got "learning_rat"; did you mean .*
 {batch_size: because} -> .*batch_size gives a reason, but no losses of a block differ in .*
 {sampler: '  '} -> declared_differences.sampler must be text that is not blank; got "  "
 """

@@ -13,7 +13,6 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 REFUSED = """
 {test: tukey} -> tournament.test must be one of .*; choices: friedman, nemenyi, .*
 {against: margin} -> tournament.against must be a loss of the study; got "margin"; choices: .*
-{level: 0.1} -> unknown key in tournament; got "level"; choices: .*alpha.*
 {score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
 {groups: {a: [contrastive]}} -> tournament.groups compares at least 2 groups of losses
 {groups: {a: [contrastive], b: [margin]}} -> .*b[0] must be a loss of the study; got "margin"; .*
