@@ -7,6 +7,7 @@ committed is run again, under the same id, by the next run.
 import logging
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +24,7 @@ from podium.orchestrator.results.trial_files.gather_trials import gather_search
 from podium.orchestrator.scheduling.executor_interface import Loss, NoJob
 from podium.orchestrator.scheduling.resource_usage import USE_OF_STATE
 from podium.orchestrator.scheduling.run_accounting import RunAccount
+from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.running_trial import (
     Earlier,
     RunningTrial,
@@ -48,6 +50,7 @@ from podium.orchestrator.trials.specification import TrialJob, TrialSpec
 from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from podium.trainables.trial_reports import EpochReport
 
+_LEAST_GATHERED = 16
 _PAUSE_SECONDS = 1.0  # between two looks at whether a pause is over
 _MAX_LOGS = 1000  # so many trials of a study keep their log file; then only those that fail do
 _log = logging.getLogger(__name__)
@@ -107,6 +110,7 @@ class StudyScheduler:
         self._spending = account.spending
         self.budget = UsedAndLeft(study, account, queues)
         self.events = EventSource(study.name, queues, self.progress, on_event)
+        self._gathered = Counter[str]()  # search id -> its trials when it was gathered last
         self._slots = WorkerSlots(study, queues.earlier, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running = RunningTrials()
@@ -383,11 +387,19 @@ class StudyScheduler:
             ),
         )
         if spec.stage == "search":
-            search = self._queues.run_of(spec)
-            if search.is_over:
-                gather_search(self._paths, spec.search.id, self._store.check_ownership)
+            self._gather(self._queues.run_of(spec))
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
+
+    def _gather(self, run: SearchRun) -> None:
+        """Gather the rows of a search once half as many again ended, and once it is over.
+
+        So who reads opens few files, and a row is written anew O(log n) times.
+        """
+        search, known = run.search.id, self._gathered[run.search.id]
+        if run.is_over or run.num_ended - known >= max(_LEAST_GATHERED, known // 2):
+            gather_search(self._paths, search, self._store.check_ownership)
+            self._gathered[search] = run.num_ended
 
     def _commit_copies(self) -> None:
         """Commit the rows of finals that another search has trained."""

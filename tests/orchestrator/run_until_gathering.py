@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.scheduling import study_scheduler
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 
@@ -31,6 +32,7 @@ def main() -> None:
             if count == last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
+    study_scheduler._LEAST_GATHERED = 2
     sys.addaudithook(hear)
     run_here(STUDY, storage, InProcessExecutor(simulated_trial))
 

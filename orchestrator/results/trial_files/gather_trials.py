@@ -36,7 +36,9 @@ from podium.orchestrator.results.trial_files.parquet_file import encode_many, ve
 def gather_search(
     paths: StudyPaths, search: str, check: Callable[[], object] = lambda: None
 ) -> None:
-    """Gather the rows of a search that is over; files of single rows stay (see `gather_all`).
+    """Gather the rows that a search has; files of single rows stay (see `gather_all`).
+
+    An earlier gathered file of it is deleted.
 
     Args:
         paths: paths of the results folder.
@@ -48,7 +50,10 @@ def gather_search(
         StoreError: the store cannot be read or written; no trial is lost.
     """
     if files := take_inventory(paths, search).get(search):
-        _gather_rows(paths, files, read_store(paths), check)
+        whole = _gather_rows(paths, files, read_store(paths), check)
+        replaced = [file for file in gathered(files) if file != whole]
+        remove(*replaced)
+        forget(replaced)
 
 
 def gather_all(paths: StudyPaths) -> None:
