@@ -71,8 +71,6 @@ def write_searches(folder: Place, journal: Path) -> int:
     if journal.exists() or not journal.parent.is_dir():
         raise PodiumError(f"--output needs a new file in a folder that exists; got {journal}")
     rows, planned = _rows(reader, study.ks[0]), searches(study)
-    for search_id in set(rows["search"]) - {search.id for search in planned}:
-        raise PodiumError(f"study.json has no search {search_id}, but there are trials")
     collected, metric = _Collected(), metric_label(reader.objective, study.ks[0])
     storage = JournalStorage(collected)
     for search in planned:
@@ -80,6 +78,8 @@ def write_searches(folder: Place, journal: Path) -> int:
         of_search = rows.filter(pl.col("search") == search.id).iter_rows(named=True)
         made = _study_of(storage, study, search, metric)
         made.add_trials(_trial(row, space.parameters) for row in of_search)
+    for search_id in set(rows["search"]) - {search.id for search in planned}:
+        raise PodiumError(f"study.json has no search {search_id}, but there are trials")
     with store_errors("write", journal):
         JournalFileBackend(str(journal)).append_logs(collected.logs)
     return rows.height
