@@ -10,6 +10,8 @@ from podium.orchestrator.results.records.expected_values import expected_of
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
 from podium.orchestrator.run.snapshot_study import check_startable, write_snapshot
+from podium.orchestrator.study.blocks import blocks
+from podium.orchestrator.study.configs import search_task
 from podium.orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from podium.orchestrator.study_validation.load_study import load_study
 from tests.podium.calling import call
@@ -201,6 +203,22 @@ def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
 def test_studies_of_published_tables_ship_with_what_is_printed(name, count):
     expected = load_study(ROOT / "studies" / f"{name}.yaml").expect
     assert (len(expected.values), expected.num_elsewhere) == (count, 0)
+
+
+@pytest.mark.parametrize("name", ["gradml-grid", "gradml-powers"])
+def test_the_configs_of_a_published_grid_are_those_that_its_study_searches(name):
+    study = load_study(ROOT / "studies" / f"{name}.yaml")
+    task = search_task(study, blocks(study)[0], "gradml")
+    names = list(task.space.parameters)
+    tried = (task.space.parameters[key].values for key in names)
+    searched = {
+        (config["k"], config["w"])
+        for point in product(*tried)
+        if (config := {**task.values, **dict(zip(names, point, strict=True))})
+    }
+    printed = [value.hyperparameters for value in study.expect.values]
+    assert searched == {(float(config["k"]), float(config["w"])) for config in printed}
+    assert study.search.trials == len(searched)
 
 
 def test_values_of_one_config_name_its_hyperparameters_and_any_metric(load):
