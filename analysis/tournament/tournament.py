@@ -162,23 +162,7 @@ def hold_tournament(
             1,000, no complete block, or the rules name a competitor that is none.
     """
     keys, names, scores = score_matrix(table, by, competitor, score)
-    if len(names) < 2:
-        raise PodiumError(
-            f"a tournament needs at least two competitors; column {competitor!r} holds "
-            f"{', '.join(names) or 'none'}"
-        )
-    if len(names) > _MOST_COMPETITORS:
-        raise PodiumError(
-            f"a tournament compares at most {_MOST_COMPETITORS:,} competitors; column"
-            f" {competitor!r} holds {len(names):,}"
-        )
-    if rules.against is not None and rules.against not in names:
-        known = ", ".join(names)
-        raise PodiumError(f"against must be one of {known}; got {rules.against!r}")
-    if rules.test in OF_THREE and len(names) < 3:
-        raise PodiumError(
-            f"the test {rules.test} compares at least three competitors; got {', '.join(names)}"
-        )
+    _check_competitors(names, competitor, rules)
     is_complete = ~np.isnan(scores).any(axis=1)
     excluded = {
         _label(key): tuple(np.array(names)[np.isnan(row)].tolist())
@@ -204,6 +188,26 @@ def hold_tournament(
         rules=rules,
         runs=tuple(row_C[None] for row_C in ranked_BC),
     )
+
+
+def _check_competitors(names: Sequence[str], column: str, rules: TournamentRules) -> None:
+    listed = ", ".join(names)
+    if len(names) < 2:
+        raise PodiumError(
+            f"a tournament needs at least two competitors; column {column!r} holds"
+            f" {listed or 'none'}"
+        )
+    if len(names) > _MOST_COMPETITORS:
+        raise PodiumError(
+            f"a tournament compares at most {_MOST_COMPETITORS:,} competitors; column"
+            f" {column!r} holds {len(names):,}"
+        )
+    if rules.against is not None and rules.against not in names:
+        raise PodiumError(f"against must be one of {listed}; got {rules.against!r}")
+    if rules.test in OF_THREE and len(names) < 3:
+        raise PodiumError(
+            f"the test {rules.test} compares at least three competitors; got {listed}"
+        )
 
 
 def score_matrix(

@@ -123,12 +123,7 @@ def run_study(
     """
     say = console.say
     check_causes(retried_causes or ())
-    check_readable(paths, study.name)
-    study = with_recorded_code(recall_warm_starts(study, paths), paths)
-    check_startable(study, paths)
-    _check_weights(
-        study, fetches=trains_here and (retried_causes is not None or _grows(study, paths))
-    )
+    study = _startable(study, paths, trains_here=trains_here, retries=retried_causes is not None)
     datasets = load_datasets(study, paths)
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
@@ -184,6 +179,15 @@ def run_study(
             interrupted=not finished,
             out_of_budget=scheduler.budget.used_up_message,
         )
+
+
+def _startable(study: Study, paths: StudyPaths, *, trains_here: bool, retries: bool) -> Study:
+    """The study with what its folder records, once nothing in there speaks against a run."""
+    check_readable(paths, study.name)
+    study = with_recorded_code(recall_warm_starts(study, paths), paths)
+    check_startable(study, paths)
+    _check_weights(study, fetches=trains_here and (retries or _grows(study, paths)))
+    return study
 
 
 def _begun(
