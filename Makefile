@@ -57,6 +57,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.start_up
 	$(BIN)/python -m benchmarks.orchestration
 	$(BIN)/python -m benchmarks.driver
+	$(BIN)/python -m benchmarks.large_store
 	$(BIN)/python -m benchmarks.recall_at_k
 	$(BIN)/python -m benchmarks.population
 	$(BIN)/python -m benchmarks.losses
