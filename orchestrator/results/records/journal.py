@@ -69,13 +69,9 @@ class _Line(NamedTuple):
     def is_after(self, seal: bytes) -> bool:
         return self.seal == _seal(seal, self.text)
 
-    @property
-    def kind(self) -> str:
-        return self.text[1:].partition(b'"')[0].decode(errors="replace")
-
     def record(self) -> Record:
         """The record; CorruptFileError if it is none."""
-        kind = self.kind
+        kind = self.text[1:].partition(b'"')[0].decode(errors="replace")
         if kind not in _KINDS:
             raise CorruptFileError(f"{self.place} must hold one of {', '.join(_KINDS)}")
         return parsed(_ADAPTERS[kind], self.text[len(kind) + 3 : -1], self.place, kind)
@@ -99,7 +95,6 @@ class SearchJournal:
 def read_journals(
     paths: StudyPaths,
     searches: Collection[str] | None = None,
-    kinds: Collection[str] = _KINDS,
     runs: Sequence[Run] | None = None,
 ) -> dict[str, SearchJournal]:
     """Search id -> its journal, sorted.
@@ -107,7 +102,6 @@ def read_journals(
     Args:
         paths: paths of the results folder.
         searches: ids of the searches that are meant; None for all.
-        kinds: what is read: ``ask``, ``attempt``, ``retried``; by default all.
         runs: the runs of the study, of who has read them just now.
 
     Raises:
@@ -117,24 +111,24 @@ def read_journals(
     # Runs are read before the journals: one that ends meanwhile has written more.
     runs = read_runs(paths) if runs is None else runs
     found = _lines_in(paths, _files_of(paths, searches), runs)
-    return {search: _journal(search, lines, kinds) for search, lines in found.items()}
+    return {search: _journal(search, lines) for search, lines in found.items()}
 
 
-def read_asks(paths: StudyPaths, searches: Collection[str] | None = None) -> dict[str, list[Ask]]:
-    """Asks by search, of searches that have some, by index; arguments as `read_journals`."""
-    journals = read_journals(paths, searches, ["ask"])
+def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
+    """Asks by search, of searches that have some, by index; raises as `read_journals`."""
+    journals = read_journals(paths)
     return {search: journal.asks for search, journal in journals.items() if journal.asks}
 
 
 def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
     """Every attempt of the study, by search, trial and number; raises as `read_journals`."""
-    for journal in read_journals(paths, None, ["attempt"]).values():
+    for journal in read_journals(paths).values():
         yield from (journal.attempts[key] for key in sorted(journal.attempts))
 
 
 def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
     """Trial id -> its withdrawn failures in order; raises as `read_journals`."""
-    return retried_failures(read_journals(paths, None, ["retried"]))
+    return retried_failures(read_journals(paths))
 
 
 def retried_failures(journals: Mapping[str, SearchJournal]) -> dict[str, list[RetriedFailure]]:
@@ -196,7 +190,7 @@ class Journal:
                 append(self._paths.journal(search, last[search]), b"", 0, is_safe=True)
             seal = _last_seal(lines[search])
             self._tails[search] = _Tail(last[search] + 1, seal, len(lines[search]))
-        return {search: _journal(search, lines[search], _KINDS) for search in lines}
+        return {search: _journal(search, lines[search]) for search in lines}
 
     def write(self, record: Record) -> None:
         """Write a record, to which loss of power does nothing; an attempt may wait for others.
@@ -324,11 +318,9 @@ def _drop_late(lines: list[_Line], begin: Sequence[_Line]) -> None:
         del lines[next(known, len(lines)) :]
 
 
-def _journal(search: str, lines: Sequence[_Line], kinds: Collection[str]) -> SearchJournal:
+def _journal(search: str, lines: Sequence[_Line]) -> SearchJournal:
     found = SearchJournal()
     for line in lines:
-        if line.kind in _KINDS and line.kind not in kinds:
-            continue
         record = line.record()
         if record.search != search:
             raise CorruptFileError(f"{line.place} is of search {record.search}, not of {search}")

@@ -120,7 +120,6 @@ def test_every_record_comes_back_and_of_an_attempt_what_is_known_last(paths):
     write_records(paths, RECORDS)
     write_records(paths, [replace(ASK, search="r", trial_id="t9")])
     assert list(read_asks(paths)) == ["r", "s"]
-    assert read_asks(paths, ["s", "nothing", "../s"]) == {"s": [ASK, RECORDS[-1]]}
     assert list(read_attempts(paths)) == [ENDED, replace(BEGUN, number=2)]
     assert read_retried(paths) == {"t0": [FAILURE]}
 
