@@ -38,7 +38,7 @@ def gather_search(
 ) -> None:
     """Gather the rows that a search has; files of single rows stay (see `gather_all`).
 
-    An earlier gathered file of it is deleted.
+    Of earlier gathered files the last stays too, since a reader may have just listed it.
 
     Args:
         paths: paths of the results folder.
@@ -51,9 +51,10 @@ def gather_search(
     """
     if files := take_inventory(paths, search).get(search):
         whole = _gather_rows(paths, files, read_store(paths), check)
-        replaced = [file for file in gathered(files) if file != whole]
-        remove(*replaced)
-        forget(replaced)
+        known = gathered(trial_files(paths, search))
+        old = [file for file in known if file not in (whole, *files)]
+        remove(*old)
+        forget(old)
 
 
 def gather_all(paths: StudyPaths) -> None:

@@ -48,7 +48,8 @@ def test_a_long_search_is_gathered_again_and_again_before_it_is_over(tmp_path, m
     assert {search for search, asks in read_asks(paths).items() if len(asks) > 6} <= files.keys()
     assert sum(map(num_trials, files.values())) > 20
     for search, needed in files.items():
-        assert gathered(needed) == gathered(trial_files(paths, search)), "there is one"
+        assert len(gathered(needed)) == 1
+        assert len(gathered(trial_files(paths, search))) <= 2, "it, and the one before"
         assert 0 < len(needed) - 1 < num_trials(needed) / 2
     run_here(study, tmp_path)
     run_here(study, tmp_path / "plain")
