@@ -35,7 +35,7 @@ from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
 from podium.orchestrator.results.records.journal import Journal
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.run.run_study import Console, run_study
+from podium.orchestrator.run.run_study import Console, RunEnd, run_study
 from podium.orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
 from podium.orchestrator.search_samplers.sampler_names import SamplerName
 from podium.orchestrator.study.resource_demand import Capacity
@@ -211,9 +211,11 @@ def _handle(scheduler: Scheduler, event: _Event) -> bool:
     return scheduler.receive(event.trial_id, event.told)
 
 
-def study_of(num_trials: int, epochs: int, sampler: SamplerName) -> Study:
-    """Searches of 50 trials, at least so many trials in all."""
-    num_dims = max(1, round(num_trials / (len(_LOSSES) * _TRIALS_OF_SEARCH)))
+def study_of(
+    num_trials: int, epochs: int, sampler: SamplerName, trials_of_search: int = _TRIALS_OF_SEARCH
+) -> Study:
+    """Searches of so many trials, at least ``num_trials`` in all."""
+    num_dims = max(1, round(num_trials / (len(_LOSSES) * trials_of_search)))
     return load_study(
         {
             "study": "simulated",
@@ -221,7 +223,7 @@ def study_of(num_trials: int, epochs: int, sampler: SamplerName) -> Study:
             "embedding_dims": [4 + number for number in range(num_dims)],
             "losses": list(_LOSSES),
             "protocol": {"kind": "fixed", "val_fraction": 0.25},
-            "search": {"trials": _TRIALS_OF_SEARCH, "sampler": sampler},
+            "search": {"trials": trials_of_search, "sampler": sampler},
             "final": {"seeds": 3},
             "training": {"epochs": epochs},
         }
@@ -243,9 +245,8 @@ def unwritten() -> Iterator[None]:
         yield
 
 
-def simulate(num_slots: int, study: Study, storage: Path, epoch_seconds: float) -> None:
-    cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
-    end = run_study(
+def run_on(cluster: SimulatedCluster, study: Study, storage: Path) -> RunEnd:
+    return run_study(
         study,
         StudyPaths(storage / study.name),
         start_executor=lambda: cluster,
@@ -253,6 +254,11 @@ def simulate(num_slots: int, study: Study, storage: Path, epoch_seconds: float) 
         trains_here=True,
         clock=lambda: cluster.now,
     )
+
+
+def simulate(num_slots: int, study: Study, storage: Path, epoch_seconds: float) -> None:
+    cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
+    end = run_on(cluster, study, storage)
     assert end.progress.trials_done == end.progress.trials_planned
     spent = cluster.spent
     fifth = len(spent.trials) // 5

@@ -19,17 +19,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.driver import SimulatedCluster
+from benchmarks.driver import SimulatedCluster, run_on, study_of
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs
-from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.run.run_study import Console, run_study
 from podium.orchestrator.scheduling.executor_interface import Scheduler
 from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
 from podium.orchestrator.study.study import Study
-from podium.orchestrator.study_validation.load_study import load_study
 
-_LOSSES = ("contrastive", "multi_similarity", "proxy_anchor", "triplet")
 _SLOTS = 100
 
 
@@ -55,31 +51,8 @@ class _Killed(SimulatedCluster):
         super().run(scheduler)
 
 
-def study_of(num_searches: int, num_trials: int) -> Study:
-    return load_study(
-        {
-            "study": "large",
-            "datasets": [{"name": "glyphs", "script": "greek"}],
-            "embedding_dims": [4 + number for number in range(num_searches // len(_LOSSES))],
-            "losses": list(_LOSSES),
-            "protocol": {"kind": "fixed", "val_fraction": 0.25},
-            "search": {"trials": num_trials, "sampler": "random"},
-            "final": {"seeds": 3},
-            "training": {"epochs": 10},
-        }
-    )
-
-
 def run(study: Study, storage: Path, num_trials: float) -> None:
-    cluster = _Killed(num_trials)
-    run_study(
-        study,
-        StudyPaths(storage / study.name),
-        start_executor=lambda: cluster,
-        console=Console(say=lambda line: None),
-        trains_here=True,
-        clock=lambda: cluster.now,
-    )
+    run_on(_Killed(num_trials), study, storage)
 
 
 def timed(label: str, call: Callable[[], object]) -> None:
@@ -111,8 +84,9 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=100)
     parser.add_argument("--trials", type=int, default=100)
     options = parser.parse_args()
-    study = study_of(options.searches, options.trials)
-    half = options.searches * options.trials // 2
+    num_trials = options.searches * options.trials
+    study = study_of(num_trials, 10, "random", trials_of_search=options.trials)
+    half = num_trials // 2
     print_header("benchmarks.large_store", "cpu")
     print("| what | seconds | processor seconds | MB at most so far |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:

@@ -20,7 +20,7 @@ from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import metric_label
 from podium.orchestrator.results.storage.local_files import store_errors
-from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.storage.locations import Place, temporary_name
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.search_samplers.optuna_study import OPTUNA_STATES, distribution_of
 from podium.orchestrator.search_samplers.unit_cube import is_inside
@@ -81,7 +81,9 @@ def write_searches(folder: Place, journal: Path) -> int:
     for search_id in set(rows["search"]) - {search.id for search in planned}:
         raise PodiumError(f"study.json has no search {search_id}, but there are trials")
     with store_errors("write", journal):
-        JournalFileBackend(str(journal)).append_logs(collected.logs)
+        unfinished = journal.with_name(temporary_name(journal.name))
+        JournalFileBackend(str(unfinished)).append_logs(collected.logs)
+        unfinished.replace(journal)
     return rows.height
 
 

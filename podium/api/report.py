@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from podium.analysis.typed_tables.table_options import TableOptions
 from podium.arguments.report_targets import ReportTargets
+from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
-from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import Place
 from podium.terminal.printing import json_text

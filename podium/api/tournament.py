@@ -32,8 +32,8 @@ from podium.analysis.typed_tables.table_options import (
     conditions,
 )
 from podium.api.answer import Answer
+from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of

@@ -8,9 +8,9 @@ from podium.analysis.typed_tables.table_file import is_table
 from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.report import report_of_study, report_of_table, results_of
 from podium.arguments.report_targets import ReportTargets
+from podium.arguments.rules_argument import GivenRules, Group, named_groups
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.table_argument import GivenRules, Group, named_groups
 from podium.errors import PodiumError
 from podium.terminal.printing import print_json, say
 from podium.terminal.tournament_answer import say_reading

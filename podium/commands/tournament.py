@@ -9,9 +9,9 @@ from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.answer import print_answer
 from podium.api.results import Results
 from podium.api.tournament import rank_table
+from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.table_argument import GivenRules
 from podium.errors import PodiumError
 from podium.terminal.printing import Form
 from podium.terminal.tournament_answer import say_reading
