@@ -3,9 +3,9 @@
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from docs.make.loss_probes import has_pair_weights, pair_weights, step_cost
 from docs.make.losses_page import loss_link
 from docs.make.markdown import TOLD, table
+from docs.make.step_costs import step_cost
 from podium.trainables.registry import load, names
 
 _BATCH_SIZE, _NUM_CLASSES = 64, 64
@@ -28,17 +28,6 @@ _OPENING = """\
 # Losses and networks in figures
 
 Papers print these tables from formulas; here they are measured from podium's own code.
-
-## What the weight of a pair depends on
-
-The weight of a pair is the gradient of the loss by the pair's cosine. Wang et al. 2019 (*Multi-Similarity Loss*,
-section 3) sort losses by what it depends on, as does table 1 of Psomas 2020. *Self*: the pair's own cosine. *Positives*,
-*negatives*: the cosine of another positive or negative pair with which it shares an image or a proxy. Nothing: every pair
-weighs the same.
-
-The weights are measured at each loss's published default by changing one cosine at a time in small random batches. A proxy
-counts as one more vector of its class. Losses whose value is no function of these cosines are left out: those of continuous
-labels, of texts, of several views of an image, and of L1 distances.
 """
 _COST_OPENING = f"""
 ## What a step costs
@@ -67,7 +56,6 @@ def facts_page() -> str:
         [
             TOLD,
             _OPENING,
-            table(("loss", "weight of a positive pair", "of a negative pair"), _weights(losses)),
             _COST_OPENING,
             table(("loss", "million numbers", "batch", "classes", "as printed"), _costs(losses)),
             _NETWORKS_OPENING,
@@ -77,26 +65,6 @@ def facts_page() -> str:
             "",
         ]
     )
-
-
-def _weights(losses: tuple[str, ...]) -> list[tuple[str, ...]]:
-    rows = []
-    for name in losses:
-        if has_pair_weights(load("losses", name)):
-            weights = pair_weights(name)
-            rows.append(
-                (
-                    loss_link(name, folder="losses/"),
-                    _words(weights.positive),
-                    _words(weights.negative),
-                )
-            )
-    return rows
-
-
-def _words(sources: frozenset[str]) -> str:
-    order = [word for word in ("self", "positives", "negatives") if word in sources]
-    return ", ".join(order) or "nothing"
 
 
 def _costs(losses: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -4,11 +4,18 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 
 from podium.orchestrator.results.storage.locations import has_scheme
 from podium.orchestrator.study.blocks import blocks, dataset_of
-from podium.orchestrator.study.configs import default_config, recipe_values, training_of
+from podium.orchestrator.study.configs import (
+    default_config,
+    loss_training,
+    recipe_values,
+    space_of,
+    training_of,
+)
 from podium.orchestrator.study.defaults import is_missing
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
@@ -23,6 +30,7 @@ from podium.trainables.settings.trial_settings import (
     DatasetSettings,
 )
 
+_SLOW = 10  # times slower than the network
 _FEW_BATCHES = 30  # of which BatchNorm may not learn what to normalise by
 
 
@@ -63,6 +71,11 @@ def _own_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparamet
     return {name: value for name, value in given.items() if value != published.get(name)}
 
 
+def plan_warnings(study: Study) -> Iterator[str]:
+    """What makes results of a study worse than they need be."""
+    return chain(few_batches(study), slow_proxies(study))
+
+
 def few_batches(study: Study) -> Iterator[str]:
     """A warning for each network from scratch that follows few batches, of its first block so."""
     from_scratch = {it.name for it in study.backbones if it.weights == RANDOM_WEIGHTS}
@@ -81,6 +94,25 @@ def few_batches(study: Study) -> Iterator[str]:
                     " has BatchNorm, all its embeddings may coincide (collapsed): train for more"
                     " epochs, with smaller batches, or start from weights."
                 )
+
+
+def slow_proxies(study: Study) -> Iterator[str]:
+    """A warning for each loss whose proxies begin at random, as the network, and hardly move."""
+    from_scratch = {it.name for it in study.backbones if it.weights == RANDOM_WEIGHTS}
+    warned: set[str] = set()
+    for block, loss in product(blocks(study), study.loss_names):
+        training, searched = loss_training(study, block, loss), space_of(study, loss).parameters
+        rate, of_network = training.proxy_learning_rate, training.learning_rate
+        is_slow = "proxies" in facts_of(loss).needs and _SLOW * rate <= of_network
+        is_searched = "proxy_learning_rate" in searched and study.search.trials > 1
+        if loss in warned or block.backbone not in from_scratch or is_searched or not is_slow:
+            continue
+        warned.add(loss)
+        yield (
+            f"Warning: proxies of {loss} follow at a fixed rate of {rate:g}, and {block.backbone},"
+            f" which begins at random as they do, at {of_network:g}: they hardly move. Set or tune"
+            " proxy_learning_rate."
+        )
 
 
 def missing(study: Study) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Suggestions by a sampler of Optuna, from an in-memory study that is rebuilt after a restart."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import optuna
 from optuna.distributions import (
@@ -33,6 +35,9 @@ class OptunaSuggester(Suggester):
     Optuna is told COMPLETE with the objective, PRUNED with the path, and FAIL. TPE alone learns
     from pruned trials.
 
+    What it is told reaches Optuna with the next suggestion: a restart tells it of all trials of
+    searches that run, of which few suggest at once, and most have little to suggest.
+
     Args:
         task: what is searched.
         sampler: name of the sampler.
@@ -49,15 +54,18 @@ class OptunaSuggester(Suggester):
         )
         self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
         self._open: dict[int, optuna.Trial] = {}
+        self._later: deque[Callable[[], None]] = deque()
 
     @property
     def study(self) -> optuna.Study:
-        """The Optuna study, for inspection."""
+        """The Optuna study with all that it was told, for inspection."""
+        while self._later:
+            self._later.popleft()()
         return self._study
 
     def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
-        self._study.sampler = self._make_sampler(seed_for(self._task.seed, "suggestion", index))
+        self.study.sampler = self._make_sampler(seed_for(self._task.seed, "suggestion", index))
         trial = self._ask()
         assert trial.number == index, "suggestions are drawn in order"
         self._open[index] = trial
@@ -84,6 +92,9 @@ class OptunaSuggester(Suggester):
         A config outside the space, such as a published default that the space leaves out, is
         closed as failed at once, so that Optuna ignores it.
         """
+        self._later.append(partial(self._set, index, hyperparameters))
+
+    def _set(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
         tried = self._task.space.parameters
         params = {name: hyperparameters[name] for name in tried if name in hyperparameters}
         self._study.sampler = RandomSampler(seed=0)  # draws nothing: every value is fixed
@@ -97,6 +108,9 @@ class OptunaSuggester(Suggester):
 
     def tell(self, index: int, outcome: Outcome) -> None:
         """See `Suggester.tell`."""
+        self._later.append(partial(self._tell, index, outcome))
+
+    def _tell(self, index: int, outcome: Outcome) -> None:
         trial = self._open.pop(index, None)
         if trial is None:  # outside the space
             return

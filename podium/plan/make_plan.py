@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from podium.errors import PodiumError
-from podium.orchestrator.planning.block_plan import few_batches
+from podium.orchestrator.planning.block_plan import plan_warnings
 from podium.orchestrator.planning.image_seconds import Source, Table, known_tables
 from podium.orchestrator.planning.study_plan import StudyPlan, plan
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -48,7 +48,7 @@ def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> d
         "expect": asdict(study.expect) if study.expect else None,
         "fairness": asdict(planned.fairness),
         "missing": planned.missing,
-        "warnings": tuple(few_batches(study)),
+        "warnings": tuple(plan_warnings(study)),
         "seeds": study.final.seeds,
         "hours": hours and hours.slot,
         "gpu_hours": hours and (hours.gpu or None),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from podium.analysis.estimates.design_analysis import least_significant_difference
 from podium.analysis.wording import counted
-from podium.orchestrator.planning.block_plan import few_batches
+from podium.orchestrator.planning.block_plan import plan_warnings
 from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.results.records.expected_values import Expected
@@ -115,7 +115,7 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing
-    yield from few_batches(planned.study)
+    yield from plan_warnings(planned.study)
     leaking = [item.label for item in planned.study.protocols if item.leaks]
     if leaking:
         yield (

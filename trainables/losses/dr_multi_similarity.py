@@ -13,7 +13,7 @@ from podium.trainables.loss_composition.loss_base import Hyperparameters, Loss, 
 from podium.trainables.loss_composition.miner_base import PairMasks, pair_masks
 from podium.trainables.losses._multi_similarity import multi_similarity
 from podium.trainables.losses._pairs import cosines, distances
-from podium.trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3
@@ -38,6 +38,8 @@ class DRMultiSimilarity(Loss):
         margin: cosine at which a pair weighs 1.
         epsilon: slack of the miner (cosine); at 2 every pair of an anchor is kept.
         gamma: weight of the direction (cosine).
+        form: ``printed`` takes (1 - cos(p, a)) / (|n - a| |p - a|) for kappa, as the survey of
+            Mohan et al. 2023 (eq. 32) and GradML print; it is no cosine where n is elsewhere.
     """
 
     kind = "pair"
@@ -51,6 +53,7 @@ class DRMultiSimilarity(Loss):
         "gamma": Parameter(
             0.1, Interval(0.0, 10.0), unit="cosine", source="own: none is published"
         ),
+        "form": Parameter("cosine", OneOf(("cosine", "printed")), source="the name, not eq. 32"),
     }
     takes_references = True
 
@@ -59,11 +62,13 @@ class DRMultiSimilarity(Loss):
         """See `Loss.compute`. A pair is active if the miner keeps it."""
         S_BR = cosines(batch)
         pairs = pair_masks(batch)
-        relief_BR = hyperparameters["gamma"] * _directions(batch, S_BR, pairs)
+        is_printed = hyperparameters["form"] == "printed"
+        kappa_BR = _directions(batch, S_BR, pairs, is_printed=is_printed)
+        relief_BR = hyperparameters["gamma"] * kappa_BR
         return multi_similarity(S_BR, pairs, hyperparameters, relief_BR)
 
 
-def _directions(batch: Batch, S_BR: Tensor, pairs: PairMasks) -> Tensor:
+def _directions(batch: Batch, S_BR: Tensor, pairs: PairMasks, *, is_printed: bool) -> Tensor:
     """kappa_BR: cosine of every n - a to p - a, p the least similar positive of the anchor a.
 
     For unit vectors (n - a).(p - a) = S_pn - S_an - S_ap + 1.
@@ -76,5 +81,6 @@ def _directions(batch: Batch, S_BR: Tensor, pairs: PairMasks) -> Tensor:
     S_pn_BR = partners_RD[hardest_B] @ partners_RD.T
     S_ap_B1 = S_BR.gather(1, hardest_B[:, None])
     D_BR, D_ap_B1 = distances(2.0 - 2.0 * S_BR), distances(2.0 - 2.0 * S_ap_B1)
-    kappa_BR = (S_pn_BR - S_BR - S_ap_B1 + 1.0) / (D_BR * D_ap_B1)
+    turned_BR = torch.zeros_like(S_BR) if is_printed else S_pn_BR - S_BR
+    kappa_BR = (turned_BR - S_ap_B1 + 1.0) / (D_BR * D_ap_B1)
     return kappa_BR.where(torch.minimum(D_BR, D_ap_B1) > _SHORTEST, 0.0)

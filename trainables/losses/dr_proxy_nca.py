@@ -13,7 +13,7 @@ from podium.trainables.losses._classification import log_sum_exp_of_others, own_
 from podium.trainables.losses._pairs import distances
 from podium.trainables.losses._proxies import proxy_cosines
 from podium.trainables.losses._proxy_loss import ProxyLoss
-from podium.trainables.settings.legal_ranges import Interval, Parameter
+from podium.trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 # Closer to a proxy the direction to it is lost in the rounding of float32.
 _CLOSEST_SQUARE = 1e-6
@@ -36,6 +36,8 @@ class DRProxyNCA(ProxyLoss):
     Args:
         scale: factor of the squared distances.
         gamma: weight of the directions; at 0 the loss is `ProxyNCA`.
+        form: ``printed`` takes (1 - cos(w_y, z)) / (|w_c - z| |w_y - z|) for the cosine, as the
+            survey of Mohan et al. 2023 (eq. 32) and GradML print.
     """
 
     kind = "proxy"
@@ -46,6 +48,7 @@ class DRProxyNCA(ProxyLoss):
             1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="proxy_nca's"
         ),
         "gamma": Parameter(0.1, Interval(0.0, 100.0), source="own: none is published"),
+        "form": Parameter("cosine", OneOf(("cosine", "printed")), source="the name, not eq. 32"),
     }
 
     @staticmethod
@@ -56,7 +59,9 @@ class DRProxyNCA(ProxyLoss):
         if S_BC.shape[1] == 1:
             zero = S_BC.sum() * 0.0
             return LossOutput(zero, zero.detach())
-        directions_BC = _directions(batch, proxies_CD, S_BC)
+        directions_BC = _directions(
+            batch, proxies_CD, S_BC, is_printed=hyperparameters["form"] == "printed"
+        )
         # The 2 of D2 = 2 - 2 S is in every exponent and cancels.
         pull_BC = 2.0 * hyperparameters["scale"] * S_BC
         push_BC = pull_BC - hyperparameters["gamma"] * directions_BC
@@ -64,12 +69,13 @@ class DRProxyNCA(ProxyLoss):
         return LossOutput(value, torch.ones_like(value))
 
 
-def _directions(batch: Batch, proxies_CD: Tensor, S_BC: Tensor) -> Tensor:
+def _directions(batch: Batch, proxies_CD: Tensor, S_BC: Tensor, *, is_printed: bool) -> Tensor:
     """cos(w_c - z, w_y - z) from products of z, w_c and w_y alone, without (B, C, D)."""
     own_B = own_class(S_BC, batch.labels_B)
     squares_B = batch.normalised_BD.square().sum(1)  # 1, or 0 of a zero embedding
     between_BC = proxy_cosines(normalize(proxies_CD[batch.labels_B], dim=1), proxies_CD)
-    products_BC = between_BC - S_BC + (squares_B - own_B)[:, None]
+    turned_BC = torch.zeros_like(S_BC) if is_printed else between_BC - S_BC
+    products_BC = turned_BC + (squares_B - own_B)[:, None]
     D2_BC = squares_B[:, None] + 1.0 - 2.0 * S_BC
     own_D2_B = squares_B + 1.0 - 2.0 * own_B
     cosines_BC = products_BC / (distances(D2_BC) * distances(own_D2_B)[:, None])

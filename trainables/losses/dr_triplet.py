@@ -16,7 +16,7 @@ from podium.trainables.losses._triplets import (
     mine_triplets,
     num_triplets,
 )
-from podium.trainables.settings.legal_ranges import Interval, Parameter, entry_of
+from podium.trainables.settings.legal_ranges import Interval, OneOf, Parameter, entry_of
 
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3
@@ -39,6 +39,8 @@ class DRTriplet(MinedLoss):
         margin: difference of squared distances.
         gamma: weight of the direction (squared distance).
         miner: name of the miner of triplets, a module of `trainables.miners`.
+        form: ``printed`` takes (1 - cos(p, a)) / (|n - a| |p - a|) for kappa, as the survey of
+            Mohan et al. 2023 (eq. 32) and GradML print; it is no cosine where n is elsewhere.
     """
 
     kind = "triplet"
@@ -52,6 +54,7 @@ class DRTriplet(MinedLoss):
             0.1, Interval(0.0, 10.0), unit="squared distance", source="own: none is published"
         ),
         "miner": Parameter("semihard_hardest", entry_of("miners"), source="triplet_l2's"),
+        "form": Parameter("cosine", OneOf(("cosine", "printed")), source="the name, not eq. 32"),
     }
 
     @staticmethod
@@ -66,7 +69,10 @@ class DRTriplet(MinedLoss):
 
         # Which hinges are open takes all triplets one by one, but no gradient; their sum does not
         # take them one by one.
-        relief_BBB = gamma * _directions(candidates.similarities_BB, reciprocals_BB.detach())
+        is_printed = hyperparameters["form"] == "printed"
+        relief_BBB = gamma * _directions(
+            candidates.similarities_BB, reciprocals_BB.detach(), is_printed=is_printed
+        )
         twice_BB = 2.0 * candidates.similarities_BB
         is_behind_BBB = twice_BB[:, None, :] - relief_BBB > (twice_BB - margin)[:, :, None]
         is_open_BBB = (kept_mask(candidates, mined) & is_behind_BBB).to(S_BB.dtype)
@@ -74,12 +80,16 @@ class DRTriplet(MinedLoss):
         num_open = num_positive_BB.sum()
 
         total = (2.0 * (num_negative_BB - num_positive_BB) * S_BB).sum() + margin * num_open
-        total = total - gamma * _sum_of_directions(S_BB, reciprocals_BB, is_open_BBB)
+        total = total - gamma * _sum_of_directions(
+            S_BB, reciprocals_BB, is_open_BBB, is_printed=is_printed
+        )
         return LossOutput(total / num_open.clamp(min=1.0), num_open / num_triplets(candidates))
 
 
-def _directions(S_BB: Tensor, reciprocals_BB: Tensor) -> Tensor:
+def _directions(S_BB: Tensor, reciprocals_BB: Tensor, *, is_printed: bool) -> Tensor:
     """Cosines of n - a and p - a for all (a, p, n): (S_pn - S_an - S_ap + 1) / (D_ap D_an)."""
+    if is_printed:
+        return ((1.0 - S_BB) * reciprocals_BB)[:, :, None] * reciprocals_BB[:, None, :]
     directions_BBB = S_BB[None, :, :] - (S_BB - 1.0)[:, None, :]
     directions_BBB -= S_BB[:, :, None]
     directions_BBB *= reciprocals_BB[:, None, :]
@@ -87,9 +97,13 @@ def _directions(S_BB: Tensor, reciprocals_BB: Tensor) -> Tensor:
     return directions_BBB
 
 
-def _sum_of_directions(S_BB: Tensor, reciprocals_BB: Tensor, weights_BBB: Tensor) -> Tensor:
+def _sum_of_directions(
+    S_BB: Tensor, reciprocals_BB: Tensor, weights_BBB: Tensor, *, is_printed: bool
+) -> Tensor:
     """Sum of the cosines of n - a and p - a over all (a, p, n), each with its weight."""
     by_negative_BB2 = torch.stack([reciprocals_BB, reciprocals_BB * (S_BB - 1.0)], dim=2)
     without_BB, with_S_an_BB = (weights_BBB @ by_negative_BB2).unbind(2)
+    if is_printed:
+        return (reciprocals_BB * (1.0 - S_BB) * without_BB).sum()
     with_S_pn_BB = torch.einsum("apn,an,pn->ap", weights_BBB, reciprocals_BB, S_BB)
     return (reciprocals_BB * (with_S_pn_BB - with_S_an_BB - S_BB * without_BB)).sum()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from podium.orchestrator.planning.block_plan import few_batches
+from podium.orchestrator.planning.block_plan import few_batches, slow_proxies
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.study import StudyLoss
@@ -155,3 +155,13 @@ def test_a_network_from_scratch_that_follows_few_batches_is_warned_of_once(tmp_p
     assert list(few_batches(load(tmp_path, short.replace("epochs: 1", "epochs: 60")))) == []
     frozen = short.replace("epochs: 1", "epochs: 1, batch_norm: frozen")
     assert list(few_batches(load(tmp_path, frozen))) == []
+
+
+def test_fixed_rates_of_proxies_far_below_that_of_a_network_from_scratch_are_warned_of(tmp_path):
+    fixed = TEXT.replace("[learning_rate, proxy_learning_rate]", "[learning_rate]")
+    slow = fixed.replace("epochs: 4", "epochs: 4, proxy_learning_rate: 1.0e-4")
+    of = [it.split(" follow at")[0] for it in slow_proxies(load(tmp_path, slow))]
+    assert of == ["Warning: proxies of proxy_anchor"]
+    assert list(slow_proxies(load(tmp_path, fixed))) == []
+    searched = "search.tune=[proxy_learning_rate]"
+    assert list(slow_proxies(load(tmp_path, slow, searched))) == []

@@ -111,8 +111,10 @@ def points_between(name, *, num_points, seed=0):
     """Points inside the joint space, the published default first."""
     generator = torch.Generator().manual_seed(seed)
     points = [facts_of(name).defaults]
-    for _ in range(num_points - 1):
+    for at in range(num_points - 1):
         point = dict(points[0])
+        if "form" in point and at % 2 == 0:
+            point["form"] = "printed"
         for parameter, tried in own_ranges(name).items():
             share = torch.rand((), generator=generator).item()
             point[parameter] = value_at(tried, share)

@@ -3,13 +3,14 @@
 import torch
 
 
-def direction(anchor, negative, positive):
+def direction(anchor, negative, positive, form):
     away, along = negative - anchor, positive - anchor
     lengths = away.square().sum().sqrt(), along.square().sum().sqrt()
-    return 0.0 if min(lengths) < 1e-3 else torch.dot(away, along) / (lengths[0] * lengths[1])
+    product = 1.0 - torch.dot(anchor, positive) if form == "printed" else torch.dot(away, along)
+    return 0.0 if min(lengths) < 1e-3 else product / (lengths[0] * lengths[1])
 
 
-def oracle(batch, parameters, *, alpha, beta, margin, epsilon, gamma):
+def oracle(batch, parameters, *, alpha, beta, margin, epsilon, gamma, form):
     unit = [x / x.square().sum().sqrt() for x in batch.embeddings_BD]
     total = batch.embeddings_BD.sum() * 0.0
     for i, x in enumerate(unit):
@@ -29,7 +30,7 @@ def oracle(batch, parameters, *, alpha, beta, margin, epsilon, gamma):
                 pulls.append(torch.exp(-alpha * (torch.dot(x, y) - margin)))
         for y in negatives:
             if torch.dot(x, y) + epsilon > torch.dot(x, hardest):
-                lowered = torch.dot(x, y) - margin - gamma * direction(x, y, hardest)
+                lowered = torch.dot(x, y) - margin - gamma * direction(x, y, hardest, form)
                 pushes.append(torch.exp(beta * lowered))
         for sharpness, exponentials in ((alpha, pulls), (beta, pushes)):
             total = total + torch.log(1.0 + sum(exponentials, 0.0 * total)) / sharpness

@@ -3,7 +3,7 @@
 import torch
 
 
-def oracle(batch, parameters, *, scale, gamma):
+def oracle(batch, parameters, *, scale, gamma, form):
     total = batch.embeddings_BD.sum() * 0.0
     proxies = [proxy / proxy.norm() for proxy in parameters["proxies"]]
     for x, label in zip(batch.embeddings_BD, batch.labels_B, strict=True):
@@ -13,7 +13,9 @@ def oracle(batch, parameters, *, scale, gamma):
         for c, proxy in enumerate(proxies):
             if c != label:
                 to_other = proxy - z
-                cosine = torch.dot(to_other, to_own) / (to_other.norm() * to_own.norm())
+                printed = 1.0 - torch.dot(z, proxies[label])
+                product = printed if form == "printed" else torch.dot(to_other, to_own)
+                cosine = product / (to_other.norm() * to_own.norm())
                 exponent = -scale * torch.dot(to_other, to_other) - gamma * cosine
                 negatives.append(torch.exp(exponent))
         if negatives:
