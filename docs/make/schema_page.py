@@ -17,11 +17,7 @@ from podium.orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
     trial_schema,
 )
-from podium.orchestrator.results.trial_files.reader import (
-    ATTEMPT_COLUMNS,
-    RUN_COLUMNS,
-    SPENDING_COLUMNS,
-)
+from podium.orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS
 
 # What every column means. A column without a meaning, or a meaning without a column, is an error.
 _MEANINGS = {
@@ -220,47 +216,14 @@ ids. A line of the journal is written before a row is withdrawn. It keeps `searc
 count), and how many suggestions the search had made (`asks`), which saw a failure. Copies of a failed final go and come with it.
 """
 
-_RUNS_OPENING = """\
+_RUNS = """\
 ## Runs
 
 `runs/<number>.json` is written when a run starts, every 5 seconds while it lasts (30 on an object
-store, and less often in a study of very many searches) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
+store, and less often in a study of very many searches) and when it ends, with its SHA-256 as checksum.
+It holds the budget of the run, how it ended, and what attempts at trials took by search, stage and what became of them;
+`podium status` shows the sums.
 """
-_RUN_MEANINGS = {
-    "run": "Counts from 1.",
-    "started_at": "Informative; nothing is decided by it.",
-    "host": "Of the driver.",
-    "pid": "Of the driver.",
-    "podium_version": "Of the driver.",
-    "seconds": "From its start until it was written last, by a monotonic clock.",
-    "end": "`finished`, `interrupted`, `budget`, `error`; null while it runs, and for good if it"
-    " was killed; `estimate` of run 0.",
-    "budget_gpu_hours": "`budget.gpu_hours` of the study in this run; null: no limit.",
-    "budget_wall_hours": "`budget.wall_hours`, likewise.",
-    "budget_trials": "`budget.trials`, likewise.",
-    "trials_per_search": "Planned for each search in this run.",
-    "slots": "Trials that fit at a time when it was written last.",
-    "seconds_left": "Estimate until the study or its budget ends.",
-    "part_done": "Of the seconds of all trials, in [0, 1].",
-    "num_ended_searches": "Searches whose [share of the budget](../how-to/budgets.md) was used up in it.",
-}
-_SPENDING_OPENING = """\
-`Reader.spending()`, the sums over attempts at trials of each run, search and stage, by what became of
-them:
-"""
-_SPENDING_MEANINGS = {
-    "run": "Which run.",
-    "search": "As in the tables of trials.",
-    "stage": "As in the tables of trials.",
-    "use": "`complete`, `pruned` and `failed`: became a row of this state. `repeated`: lost with"
-    " its worker or node, or repeated for another reason. `unfinished`: left when the run ended.",
-    "tries": "Number of attempts.",
-    "seconds": "From the moment a worker had them until they ended.",
-    "cpu_seconds": "The same times the CPUs they occupied.",
-    "gpu_seconds": "The same times the part of a GPU they occupied.",
-    "whole_tries": "Of those that began from no checkpoint and ended complete, the number ...",
-    "whole_seconds": "... and the seconds.",
-}
 
 
 _SECTIONS = ("Identity", "Hyperparameters", "Outcome and cost", "Details", "Test results")
@@ -305,8 +268,7 @@ def results_schema_page() -> str:
                 " flat ones follow from `test_scores`.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
-    parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
-    parts += [_SPENDING_OPENING, _frame(SPENDING_COLUMNS, _SPENDING_MEANINGS)]
+    parts += [_RUNS]
     return "\n".join(parts)
 
 

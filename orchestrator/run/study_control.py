@@ -20,7 +20,7 @@ from pydantic import StrictBool
 from podium.errors import PodiumError, StoreError, StudyError
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_keys import Different, Text
-from podium.orchestrator.results.storage.files import put, read_record
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.results.storage.transient_errors import retrying_for
 from podium.orchestrator.scheduling.study_progress import search_name
@@ -58,7 +58,7 @@ def read_control(study: Study, paths: StudyPaths) -> Control:
         CorruptFileError: it is no regular file, or far too large.
         StoreError: it cannot be read.
     """
-    return parsed_control(read_record(paths.control), study, str(paths.control))
+    return parsed_control(read_bytes(paths.control), study, str(paths.control))
 
 
 def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
@@ -149,7 +149,7 @@ class ControlWatch:
         self._study, self._paths, self._say, self._clock = study, paths, say, clock
         is_remote = isinstance(paths.folder, RemotePath)
         self._pause = _REMOTE_READ_SECONDS if is_remote else _READ_SECONDS
-        self._content = read_record(paths.control)
+        self._content = read_bytes(paths.control)
         self._control = parsed_control(self._content, study, str(paths.control))
         self._read_at = clock()
         self._problem = ""
@@ -166,7 +166,7 @@ class ControlWatch:
     def _read(self) -> None:
         try:
             with retrying_for(0):
-                content = read_record(self._paths.control)
+                content = read_bytes(self._paths.control)
             if content == self._content:
                 return
             control = parsed_control(content, self._study, self._paths.control.name)

@@ -5,7 +5,7 @@ from typing import Any
 
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.files import read_record
+from podium.orchestrator.results.storage.files import read_bytes
 from podium.trainables.foreign_code import ForeignCode, foreign_code
 from podium.trainables.network.backbone_facts import is_external
 from podium.trainables.settings.loss_expression import parse_loss
@@ -63,7 +63,7 @@ def read_copies(paths: StudyPaths, told: Mapping[str, Any]) -> dict[str, bytes]:
         CorruptFileError: a copy is missing, or all of them are not what was recorded.
     """
     folder = paths.code_folder(told["fingerprint"])
-    found = {name: read_record(folder / name) or b"" for name in told["files"]}
+    found = {name: read_bytes(folder / name) or b"" for name in told["files"]}
     if ForeignCode(sources=found, packages=told["packages"]).fingerprint != told["fingerprint"]:
         raise CorruptFileError(
             f"{folder} is not the copy of the code that was recorded. Restore its files:"

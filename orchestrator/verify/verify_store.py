@@ -31,7 +31,6 @@ from podium.orchestrator.results.storage.files import (
     read_whole,
 )
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.storage.printable_text import has_control_characters
 from podium.orchestrator.results.trial_files.inventory import bad_files, trial_files
 from podium.orchestrator.run.study_control import read_control
 from podium.orchestrator.study.blocks import with_trials_per_search
@@ -52,7 +51,6 @@ from podium.trainables.errors import CheckpointError, TrialInputError
 _TRIAL_FILE = re.compile(r"trials/[^/]+/[^/]+\.parquet")
 _SUFFIX = ".safetensors"
 _NO_FILE = "must be a file or a folder: podium follows no link, and reads no pipe or device"
-_FORGES = "names must hold no control characters: they would forge what podium prints"
 _COUNTED = (
     "no Parquet file but those of trials may lie here: **/*.parquet would count it. Move it"
     " elsewhere"
@@ -116,9 +114,6 @@ def _check_contents(paths: StudyPaths, findings: Findings) -> bool:
         if kind not in ("file", "folder"):
             is_safe = False
             findings.problem(paths.folder / name, f"{_NO_FILE}; it is {kind}")
-        if has_control_characters(name):
-            is_safe = False
-            findings.problem(paths.folder / name, _FORGES)
         if name.endswith(".parquet") and not _TRIAL_FILE.fullmatch(name):
             findings.problem(paths.folder / name, _COUNTED)
     return is_safe

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from podium.errors import CorruptFileError, StoreError
 from podium.orchestrator.results.records.metric_columns import short_label
-from podium.orchestrator.results.storage.files import put, read_record, remove
+from podium.orchestrator.results.storage.files import put, read_bytes, remove
 from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.trials.bounded_text import BoundedText
 from podium.orchestrator.trials.specification import TrialJob
@@ -92,7 +92,7 @@ class TrialLog(io.TextIOBase):
 
     def _earlier_attempts(self) -> str:
         with contextlib.suppress(StoreError, CorruptFileError):
-            return (read_record(self._place) or b"").decode(errors="replace")
+            return (read_bytes(self._place) or b"").decode(errors="replace")
         return ""
 
     def _write_file(self) -> None:

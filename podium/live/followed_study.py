@@ -25,7 +25,7 @@ from podium.orchestrator.results.records.runs import (
     wall_seconds_of,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.files import exists, read_record, stored_files
+from podium.orchestrator.results.storage.files import exists, read_bytes, stored_files
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.study_control import control_text, parsed_control, search_names
@@ -100,7 +100,7 @@ class FollowedStudy:
         self._open()
 
     def _open(self) -> None:
-        self._study_file = read_record(self._paths.study)
+        self._study_file = read_bytes(self._paths.study)
         self._reader = Reader(self._paths.folder)
         self._study = study_from_resolved(self._reader.study())
         self._names = search_names(self._study)
@@ -117,7 +117,7 @@ class FollowedStudy:
             PodiumError: a file is damaged, or the folder cannot be read.
         """
         paths = self._paths
-        if read_record(paths.study) != self._study_file:
+        if read_bytes(paths.study) != self._study_file:
             self._open()  # the study has grown
         files = stored_files(paths.trials)
         if files != self._files:
@@ -179,7 +179,7 @@ class FollowedStudy:
         """What ``control.yaml`` changes, and that in words; nothing if it is wrong, but why."""
         paths = self._paths
         try:
-            control = parsed_control(read_record(paths.control), self._study, str(paths.control))
+            control = parsed_control(read_bytes(paths.control), self._study, str(paths.control))
         except StudyError as error:
             return Control(), str(error)
         changes = "" if control == Control() else control_text(self._study, control)
@@ -224,7 +224,7 @@ class FollowedStudy:
     def _running_curves(self) -> Iterator[Mapping[str, Any]]:
         """Curves of the trials that run, by their logs."""
         for trial in self._started[:_NUM_RUNNING_CURVES]:
-            log = read_record(self._paths.trial_log(trial.trial_id)) or b""
+            log = read_bytes(self._paths.trial_log(trial.trial_id)) or b""
             scores = epoch_scores(log.decode(errors="replace"))
             yield {
                 "search": self._names.get(trial.search, trial.search),

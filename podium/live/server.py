@@ -17,7 +17,7 @@ from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from podium.orchestrator.results.storage.files import read_bytes, read_record
+from podium.orchestrator.results.storage.files import read_bytes
 from podium.orchestrator.results.storage.locations import Place, RemotePath
 from podium.terminal.live_progress import progress_line
 
@@ -130,7 +130,7 @@ class _Answers(BaseHTTPRequestHandler):
         paths, trial_id = self.server.paths, path.removeprefix("/log/")
         if path == "/report" and (report := read_bytes(paths.report)):
             self._send(200, "text/html", report, _REPORT_POLICY)
-        elif is_file_name(trial_id) and (log := read_record(paths.trial_log(trial_id))):
+        elif is_file_name(trial_id) and (log := read_bytes(paths.trial_log(trial_id))):
             shown = redacted(log.decode(errors="replace"))[-_LOG_CHARACTERS:]
             self._send(200, "text/plain", shown.encode())
         else:

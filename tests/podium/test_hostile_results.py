@@ -108,13 +108,3 @@ def test_no_word_of_a_folder_reaches_the_terminal_as_a_control(hostile, tmp_path
     assert [line for line in printed.splitlines() if line.startswith("forged")] == []
     if "verify" not in words:
         assert done.code == (2 if "optuna" in words else 0), done.err
-
-
-def test_a_name_with_control_characters_is_refused(tmp_path, capsys):
-    paths = _hostile_store(tmp_path, {"proxy_anchor": HOSTILE}, ())
-    for words in (("trials", "{study}"), ("report", "{study}", "--output", "{out}/x.html")):
-        done = call(capsys, *_filled(words, paths.folder, tmp_path))
-        assert done.code == 2
-        assert "holds a trial whose loss is" in done.err
-        assert "which is not a valid name" in done.err
-        assert "\x1b" not in done.err

@@ -36,7 +36,7 @@ from podium.orchestrator.results.storage.files import (
     list_files,
     put,
     put_if_absent,
-    read_record,
+    read_bytes,
     remove_temporaries,
 )
 from podium.orchestrator.results.storage.local_files import check_not_vanished
@@ -134,7 +134,7 @@ def _last_number(paths: StudyPaths) -> int:
 def _owner(paths: StudyPaths, number: int) -> LockOwner | None:
     """Who left a lock; None if it is free, or was deleted."""
     file = paths.lock(number)
-    content = read_record(file)
+    content = read_bytes(file)
     return None if content is None else parsed(_OWNER, content, str(file), _NAME)
 
 

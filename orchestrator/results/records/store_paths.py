@@ -9,7 +9,7 @@ from podium.orchestrator.results.storage.locations import Place, parse_place
 
 # No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
 # (the sign of temporary files).
-_SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
+FILE_NAME = r"[\w:+@-][\w.:+@-]*"
 _GATHERED_TRIALS = re.compile(r"(\d+)-[0-9a-f]{16}\.gathered\.parquet")
 
 
@@ -117,7 +117,7 @@ class StudyPaths:
 
 def is_file_name(name: str) -> bool:
     """Whether a name of a search or a trial can be a file name, and of this folder only."""
-    return bool(_SAFE_NAME.fullmatch(name))
+    return bool(re.fullmatch(FILE_NAME, name))
 
 
 def _check_name(what: str, name: str) -> None:

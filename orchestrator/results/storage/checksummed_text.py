@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.storage.files import put, read_record
+from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.results.storage.locations import Place
 
 _JSON = re.compile(rb'\{"sha256": "([0-9a-f]{64})",(.*)', re.DOTALL)
@@ -27,7 +27,7 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
     Raises:
         CorruptFileError: the file does not match its checksum, or is no JSON.
     """
-    content = read_record(path)
+    content = read_bytes(path)
     if content is None:
         return None
     found = _JSON.fullmatch(content)

@@ -4,10 +4,6 @@ A place is a path of this machine (`local_files`) or one that a URI names (`obje
 keep the same promises: a file appears whole under its name or not at all, a missing file is None
 or empty, transient errors are retried (`transient_errors`), and what cannot be done is a
 StoreError with the place and the reason. All reads and writes of the store go through here.
-
-What is read is bounded: a record (JSON, YAML) by `RECORD_BYTES`, any other file by the memory of
-this machine. Names with control characters, which podium never writes, are refused wherever files
-are listed, so that no message shows one.
 """
 
 import glob
@@ -29,16 +25,11 @@ from podium.orchestrator.results.storage.locations import (
     StoredFile,
     temporary_name,
 )
-from podium.orchestrator.results.storage.printable_text import has_control_characters, one_line
 from podium.orchestrator.results.storage.transient_errors import RETRY_SECONDS, retrying_for
 
 if TYPE_CHECKING:
     from podium.orchestrator.results.storage.object_store import RemoteFile
 
-RECORD_BYTES = 64 * 2**20
-"""Most bytes of a JSON or YAML file."""
-
-_MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _MAX_THREADS = 16
 
 T = TypeVar("T")
@@ -115,13 +106,9 @@ def _is_by(path: RemotePath, token: str) -> bool:
 
 
 @retried("read")
-def read_bytes(path: Place, most: int = _MEMORY_BYTES) -> bytes | None:
-    """The content of a file; None if there is none of that name.
-
-    Raises:
-        CorruptFileError: it is no regular file, or has more than ``most`` bytes.
-    """
-    return _at(path).read(most)
+def read_bytes(path: Place) -> bytes | None:
+    """The content of a file; None if there is none; CorruptFileError if it is no regular file."""
+    return _at(path).read()
 
 
 def read_whole(path: Place, copied_from: Place | None = None) -> bytes:
@@ -130,11 +117,6 @@ def read_whole(path: Place, copied_from: Place | None = None) -> bytes:
     if content is None:
         raise CorruptFileError(f"{copied_from or path} is missing")
     return content
-
-
-def read_record(path: Place) -> bytes | None:
-    """As `read_bytes`, of a JSON or YAML file."""
-    return read_bytes(path, RECORD_BYTES)
 
 
 @retried("look at")
@@ -166,29 +148,24 @@ def list_files(folder: Place, suffix: str, *, in_subfolders: bool = False) -> li
     Of a remote folder by one listing. A missing folder is an empty one.
 
     Raises:
-        CorruptFileError: a link is right in the folder, or a name has control characters.
+        CorruptFileError: a link is right in the folder.
     """
-    found = [path for path, _ in _checked(folder, deep=in_subfolders) if path.endswith(suffix)]
+    found = [it for it, _ in _without_links(folder, deep=in_subfolders) if it.endswith(suffix)]
     own = (path for path in found if path.count("/") == in_subfolders)
     return [folder / path for path in own if not path.rpartition("/")[2].startswith(".")]
 
 
 def list_folders(folder: Place) -> list[Place]:
-    """Sorted subfolders; CorruptFileError for a link, or a name with control characters."""
-    return [folder / path for path, kind in _checked(folder, deep=False) if kind == "folder"]
+    """Sorted subfolders; CorruptFileError for a link."""
+    return [folder / it for it, kind in _without_links(folder, deep=False) if kind == "folder"]
 
 
-def _checked(folder: Place, *, deep: bool) -> list[tuple[str, str]]:
-    """As `contents`, once no name forges a line, and nothing right in the folder leads away."""
+def _without_links(folder: Place, *, deep: bool) -> list[tuple[str, str]]:
+    """As `contents`, once nothing right in the folder leads away."""
     found = contents(folder, deep=deep)
     for path, kind in found:
         if kind == "a symbolic link" and "/" not in path:
             raise local_files.not_regular(f"{folder}/{path}", kind)
-        if has_control_characters(path):
-            raise CorruptFileError(
-                f"{folder} holds '{one_line(path)}', a name with control characters, which podium"
-                " never writes; delete it"
-            )
     return found
 
 

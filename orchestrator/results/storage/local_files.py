@@ -109,15 +109,14 @@ class LocalFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self, most: int) -> bytes | None:
-        """The content, None if there is none; CorruptFileError for more than ``most`` bytes."""
+    def read(self) -> bytes | None:
+        """The content, None if there is none."""
         try:
             check_regular(self._path)
             descriptor = os.open(self._path, os.O_RDONLY | _CAUTIOUS)
         except FileNotFoundError:
             return None
         with os.fdopen(descriptor, "rb") as file:
-            check_size(self._path, os.fstat(descriptor).st_size, most)
             return file.read()
 
     def write(self, data: bytes) -> None:
@@ -266,15 +265,6 @@ def check_regular(path: Path) -> None:
     """
     if (kind := _kind(path.lstat())) != "file":
         raise not_regular(path, kind)
-
-
-def check_size(path: Place, num_bytes: int, most: int) -> None:
-    """Raise CorruptFileError for a file that has more bytes than any of its kind."""
-    if num_bytes > most:
-        raise CorruptFileError(
-            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
-            f" {most:,}. Restore the file from a copy"
-        )
 
 
 def not_regular(path: object, kind: str) -> CorruptFileError:

@@ -19,7 +19,6 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from podium.errors import PlaceError, StoreError, UnreachableError
-from podium.orchestrator.results.storage.local_files import check_size
 from podium.orchestrator.results.storage.locations import Place, RemotePath, StoredFile
 
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
@@ -59,15 +58,9 @@ class RemoteFile:
         # A client of each process: none survives a fork.
         self._client = (place.scheme, place.authority, place.query, os.getpid())
 
-    def read(self, most: int) -> bytes | None:
-        """The content, None if there is none; CorruptFileError for more than ``most`` bytes."""
-
-        def content(client: Any) -> bytes:
-            found = client.get(self._key)
-            check_size(self._place, found.meta["size"], most)
-            return bytes(found.bytes())
-
-        return self._request("read", content)
+    def read(self) -> bytes | None:
+        """The content, None if there is none."""
+        return self._request("read", lambda client: bytes(client.get(self._key).bytes()))
 
     def write(self, data: bytes) -> None:
         """Write it whole."""

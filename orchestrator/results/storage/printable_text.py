@@ -10,12 +10,6 @@ _CONTROLS = re.compile(
 )
 
 
-def has_control_characters(name: str) -> bool:
-    """Whether a name holds what `one_line` would spell out, or a tab."""
-    is_plain = name.isprintable()  # of nearly all names, and quickly
-    return not is_plain and (bool(_CONTROLS.search(name)) or "\n" in name or "\t" in name)
-
-
 def visible(text: str) -> str:
     r"""The text with control characters spelt out: ``\x1b`` in place of an escape."""
     return _CONTROLS.sub(_spelt, text)

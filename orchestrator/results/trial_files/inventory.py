@@ -18,20 +18,14 @@ import polars as pl
 import pyarrow as pa
 
 from podium.errors import CorruptFileError, StoreError
-from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.records.store_paths import FILE_NAME, StudyPaths
 from podium.orchestrator.results.records.study_snapshot import Store
-from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.results.storage.files import exists, list_files
 from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.storage.printable_text import has_control_characters
 from podium.orchestrator.results.trial_files.parquet_file import collect, scan, verified
 
 _IDENTITY = ("study", "search", "trial_id")  # they say to which file a row belongs
-
-# Columns whose values name files, or are put into sentences, tables and figures.
-_FILE_NAMES = ("trial_id", "search")
-_NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
 
 
 def trial_files(paths: StudyPaths, search: str | None = None) -> list[Place]:
@@ -177,7 +171,10 @@ def _check_file(file: Place, schema: pa.Schema) -> None:
 
 
 def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> None:
-    """Refuse rows of another study, search or trial than their files say, and equal ones."""
+    """Refuse rows of another study, search or trial than their files say, and equal ones.
+
+    Refused are also ids that could lead out of the folder.
+    """
     file_of = np.repeat(np.arange(len(files)), [num_trials([file]) for file in files])
     expected: dict[str, list[str | None]] = {
         "study": [study] * len(files),
@@ -190,6 +187,13 @@ def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> Non
             raise CorruptFileError(
                 f"{files[file_of[at]]} holds a row with {name} {rows[name][at]!r}; at that path it"
                 f" must be {wanted[at]!r}"
+            )
+    for name in ("search", "trial_id"):
+        is_safe = rows[name].str.contains(f"^{FILE_NAME}$").fill_null(value=False)
+        for at in is_safe.not_().arg_true().head(1):
+            raise CorruptFileError(
+                f"{files[file_of[at]]} holds a row with {name} {rows[name][at]!r}, which is not a"
+                " valid name"
             )
     for at in rows.select("search", "trial_id").is_duplicated().arg_true().head(1):
         raise CorruptFileError(
@@ -228,19 +232,15 @@ class StoredRows:
                 holds little more than the result; rows come in no order then.
 
         Raises:
-            CorruptFileError: a file is truncated, foreign or damaged, or holds names that podium
-                never writes.
+            CorruptFileError: a file is truncated, foreign or damaged.
             StoreError: the folder cannot be read.
         """
         while True:
             try:
                 rows = query(self._scan(searches))
-                found = collect(rows, self._paths.folder, in_parts=in_parts)
+                return collect(rows, self._paths.folder, in_parts=in_parts)
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._files = self._files_after(error)
-                continue
-            _check_names(found, self._paths)
-            return found
 
     def batches(
         self,
@@ -290,15 +290,3 @@ class StoredRows:
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong
-
-
-def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
-    """Refuse ids that could lead out of the folder, and names with control characters."""
-    for name, kind in rows.schema.items():
-        is_name = kind == pl.String and (name in _NAMES or name.startswith("hp."))
-        for value in rows[name].unique().drop_nulls() if is_name else ():
-            if has_control_characters(value) or (name in _FILE_NAMES and not is_file_name(value)):
-                raise CorruptFileError(
-                    f"{paths.folder} holds a trial whose {name} is {value!r}, which is not a"
-                    " valid name"
-                )

@@ -38,12 +38,6 @@ _ZEROS = b"0" * (2 * hashlib.sha256().digest_size)
 SEAL = {"podium_seal": (_PREFIX + _ZEROS).decode()}
 """Key and placeholder that a Parquet file must have in its footer to be sealed."""
 
-# A few bytes of Parquet can stand for gigabytes, since repeated values are stored once. Class hits
-# that never change from epoch to epoch take 32 times the size of a trial's own file, 940 times
-# that of a gathered one; those of 11,316 classes in a thousand epochs 440 MB.
-_EXPANSION, _TRIAL_BYTES = 2_000, 512 * 2**20
-_VALUE_BYTES = 16  # at most, besides the letters of texts
-
 # Polars gives the number of an error of the system in its message only.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
@@ -79,8 +73,7 @@ def verified(path: Place) -> pq.FileMetaData:
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file, or it does not match its
-            SHA-256, which the name of a gathered file repeats; or its rows would take more memory
-            than those of trials can.
+            SHA-256, which the name of a gathered file repeats.
         StoreError: it cannot be read.
     """
     content = read_whole(local_copy(path), path)
@@ -90,21 +83,9 @@ def verified(path: Place) -> pq.FileMetaData:
             f"{path} was changed: its name belongs to other rows. Restore the original file"
         )
     try:
-        metadata = pq.read_metadata(pa.BufferReader(content))
+        return pq.read_metadata(pa.BufferReader(content))
     except (OSError, pa.ArrowException) as error:
         raise CorruptFileError(f"{path} is not a readable Parquet file: {error}") from error
-    # Refused before any of it is decoded.
-    groups = [metadata.row_group(it) for it in range(metadata.num_row_groups)]
-    values = (of.column(it).num_values for of in groups for it in range(of.num_columns))
-    decoded = sum(of.total_byte_size for of in groups) + _VALUE_BYTES * sum(values)
-    most = min(_EXPANSION * len(content), max(1, metadata.num_rows) * _TRIAL_BYTES)
-    if decoded > most:
-        raise CorruptFileError(
-            f"{path} is not read: its rows would take {decoded / 1e6:,.1f} MB of memory;"
-            f" those of a file of its size take at most {most / 1e6:,.1f} MB. No version of"
-            " podium wrote it: move it away, or restore the original file"
-        )
-    return metadata
 
 
 def scan(files: Sequence[Place], schema: pa.Schema) -> pl.LazyFrame:

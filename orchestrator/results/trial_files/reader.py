@@ -11,11 +11,9 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -23,8 +21,6 @@ from polars.io.plugins import register_io_source
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
-from podium.orchestrator.results.records.journal_records import Attempt
-from podium.orchestrator.results.records.runs import LIMITS, Run, RunSpent, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     own_provenance,
@@ -36,36 +32,21 @@ from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import StoredRows
 
-_KINDS = {
-    str: pl.String(),
-    int: pl.Int64(),
-    float: pl.Float64(),
-    datetime: pl.Datetime("us", "UTC"),
-}
-
-
-def _columns_of(record: type) -> dict[str, pl.DataType]:
-    """The fields of a kind of record that are plain values, as columns."""
-    kinds = {name: _kind(hint) for name, hint in get_type_hints(record).items()}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-def _kind(hint: Any) -> pl.DataType | None:
-    if get_origin(hint) in (Union, UnionType):
-        return _kind(get_args(hint)[0])
-    return pl.String() if get_origin(hint) is Literal else _KINDS.get(hint)
-
-
-ATTEMPT_COLUMNS = pl.Schema(_columns_of(Attempt))
-SPENDING_COLUMNS = pl.Schema({"run": pl.Int64(), **_columns_of(RunSpent)})
-RUN_COLUMNS = pl.Schema(
+ATTEMPT_COLUMNS = pl.Schema(
     {
-        **{{"number": "run"}.get(name, name): kind for name, kind in _columns_of(Run).items()},
-        **{f"budget_{limit}": pl.Float64() for limit in LIMITS},
-        "num_ended_searches": pl.Int64(),
+        **dict.fromkeys(("trial_id", "search"), pl.String),
+        "number": pl.Int64,
+        "node": pl.String,
+        "pid": pl.Int64,
+        "device": pl.String,
+        **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us", "UTC")),
+        **dict.fromkeys(("cause", "message"), pl.String),
+        "reports": pl.Int64,
+        **dict.fromkeys(("seconds", "cpus", "gpus"), pl.Float64),
+        **dict.fromkeys(("peak_memory_mb", "device_memory_mb"), pl.Float64),
+        "members": pl.Int64,
     }
 )
-
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
 # Columns of trials that rows of scores, hits and retrievals have. The trial's own fold is renamed,
@@ -195,27 +176,8 @@ class Reader:
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""
-        rows = (asdict(attempt) for attempt in read_attempts(self._paths))
-        return _frame(rows, ATTEMPT_COLUMNS).sort("trial_id", "number")
-
-    def runs(self) -> pl.LazyFrame:
-        """One row per run of the study, in order."""
-        rows = (
-            {
-                **{name: getattr(run, name, None) for name in RUN_COLUMNS},
-                **{f"budget_{limit}": value for limit, value in run.budget.items()},
-                "run": run.number,
-                "num_ended_searches": len(run.ended_searches),
-            }
-            for run in read_runs(self._paths)
-        )
-        return _frame(rows, RUN_COLUMNS)
-
-    def spending(self) -> pl.LazyFrame:
-        """What each run spent: one row per run, search, stage and use."""
-        runs = read_runs(self._paths)
-        rows = ({**asdict(spent), "run": run.number} for run in runs for spent in run.spent)
-        return _frame(rows, SPENDING_COLUMNS).sort("run", "search", "stage", "use")
+        rows = [asdict(attempt) for attempt in read_attempts(self._paths)]
+        return pl.LazyFrame(rows, ATTEMPT_COLUMNS).sort("trial_id", "number")
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns by which a study is resumed, in no order; none is of tests."""
@@ -268,12 +230,6 @@ class Reader:
 
     def _stored(self) -> StoredRows:
         return StoredRows(self._paths, self._store, self._whole)
-
-
-def _frame(rows: Iterable[Mapping[str, object]], columns: pl.Schema) -> pl.LazyFrame:
-    """A row of the columns for each record, which may hold more; it is in memory."""
-    values = [[row[name] for name in columns] for row in rows]
-    return pl.LazyFrame(values, schema=columns, orient="row")
 
 
 def _present_winner(rows: StoredRows) -> pl.Expr:

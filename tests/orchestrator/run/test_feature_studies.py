@@ -11,6 +11,8 @@ from PIL import Image
 
 from podium.analysis.report.report import study_page
 from podium.orchestrator.executors.in_process import InProcessExecutor
+from podium.orchestrator.results.records.runs import read_runs
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.worker.worker import train
 from podium.trainables.backbones.conv_small import ConvSmall
@@ -158,7 +160,7 @@ def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_wri
     grown = replace(study, final=replace(study.final, seeds=study.final.seeds + 1))
     with pytest.raises(TrialInputError, match=r"resnet18-f37072fd\.pth cannot be read"):
         run_here(grown, tmp_path)
-    assert "error" not in Reader(tmp_path / study.name).runs().collect()["end"].to_list()
+    assert "error" not in [run.end for run in read_runs(StudyPaths(tmp_path / study.name))]
 
 
 def test_what_does_not_go_together_is_reported_before_anything_is_trained(vectors, tmp_path):

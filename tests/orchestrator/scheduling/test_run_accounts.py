@@ -88,7 +88,7 @@ def test_a_finished_study_writes_no_further_run_and_is_not_paid_for_anew(tmp_pat
         run(study, tmp_path)
 
 
-def test_status_and_frames_tell_uses_limits_and_who_ended_early(tmp_path):
+def test_status_and_accounts_tell_uses_limits_and_who_ended_early(tmp_path):
     study = replace(MANY, budget=BudgetSettings(gpu_hours=0.2, trials=500))
     run(study, tmp_path, alike)
     status = status_of(tmp_path)
@@ -99,11 +99,10 @@ def test_status_and_frames_tell_uses_limits_and_who_ended_early(tmp_path):
     assert len(cut_short) == 2
     assert all(0 < had < 30 for had in cut_short)
     assert status.num_runs == 1
-    reader = Reader(tmp_path / STUDY.name)
-    spending = reader.spending().collect()
-    assert spending["gpu_seconds"].sum() == pytest.approx(gpu_hours * HOUR)
-    assert spending["tries"].sum() == rows(tmp_path).height
-    assert reader.runs().collect()["num_ended_searches"].to_list() == [2]
+    (one,) = runs_of(tmp_path)
+    assert sum(it.gpu_seconds for it in one.spent) == pytest.approx(gpu_hours * HOUR)
+    assert sum(it.tries for it in one.spent) == rows(tmp_path).height
+    assert len(one.ended_searches) == 2
 
 
 def test_a_run_that_ends_because_the_store_is_away_waits_for_no_account(s3_service, monkeypatch):

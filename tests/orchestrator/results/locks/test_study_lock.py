@@ -23,7 +23,7 @@ from podium.orchestrator.results.storage.files import (
     list_files,
     put,
     put_if_absent,
-    read_record,
+    read_bytes,
     remove,
 )
 from tests.object_store import proxied
@@ -82,7 +82,7 @@ def lock_file(paths):
 
 
 def owner(paths):
-    return json.loads(read_record(lock_file(paths)))
+    return json.loads(read_bytes(lock_file(paths)))
 
 
 def edit(paths, **changes):

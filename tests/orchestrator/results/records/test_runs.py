@@ -17,8 +17,6 @@ from podium.orchestrator.results.records.runs import (
 from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
-from podium.orchestrator.results.trial_files.reader import Reader
-from tests.orchestrator.results.store_rows import new_store
 
 SPENT = RunSpent(
     search="a.b",
@@ -56,18 +54,6 @@ def test_runs_come_back_in_the_order_of_their_numbers(paths):
         write_run(paths, run)
     assert read_runs(paths) == [RUN, *runs[1::-1]]
     assert next_number(paths) == 4
-
-
-def test_frames_have_a_row_for_each_run_and_for_what_it_spent(tmp_path):
-    paths = new_store(tmp_path)
-    reader = Reader(paths.folder)
-    assert reader.runs().collect().is_empty()
-    write_run(paths, RUN)
-    (run,) = reader.runs().collect().to_dicts()
-    assert (run["run"], run["host"], run["budget_gpu_hours"]) == (1, "here", 2.0)
-    assert (run["budget_wall_hours"], run["num_ended_searches"]) == (None, 1)
-    (row,) = reader.spending().collect().to_dicts()
-    assert (row["run"], row["use"], row["gpu_seconds"]) == (1, "complete", 5.0)
 
 
 def damaged(**changes):

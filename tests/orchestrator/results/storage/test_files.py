@@ -49,7 +49,7 @@ def test_files_are_written_read_listed_and_deleted(place):
 
 def test_missing_files_and_folders_read_as_none_and_empty(place):
     missing = place / "missing"
-    assert files.read_bytes(missing) is files.read_record(missing) is None
+    assert files.read_bytes(missing) is files.read_bytes(missing) is None
     assert not files.exists(missing)
     for in_subfolders in (True, False):
         assert files.list_files(missing, ".json", in_subfolders=in_subfolders) == []

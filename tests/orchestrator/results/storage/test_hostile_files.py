@@ -13,7 +13,6 @@ from podium.orchestrator.results.storage.local_copies import local_copy
 
 READERS = {
     "bytes": files.read_bytes,
-    "record": files.read_record,
     "exists": files.exists,
     "copy": local_copy,
 }
@@ -48,42 +47,6 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(
         READERS[reader](Path("x.json"))
     with pytest.raises(CorruptFileError, match=r"/dev/zero is a device"):
         READERS[reader](Path("/dev/zero"))
-
-
-def test_what_is_too_large_is_refused_before_it_is_read(tmp_path, bucket):
-    files.put(bucket / "x.json", bytes(files.RECORD_BYTES + 1))
-    with pytest.raises(CorruptFileError, match=r"x\.json.* has 67,108,865 bytes"):
-        files.read_record(bucket / "x.json")
-    for name, num_bytes in (("largest", 2**26), ("larger", 2**26 + 1), ("state.pt", 2**43)):
-        with (tmp_path / name).open("wb") as file:
-            file.truncate(num_bytes)  # without a block on the disk
-    assert len(files.read_record(tmp_path / "largest") or b"") == files.RECORD_BYTES == 2**26
-    with pytest.raises(CorruptFileError, match=r"has 67,108,865 bytes, .* most 67,108,864"):
-        files.read_record(tmp_path / "larger")
-    with pytest.raises(CorruptFileError, match=r"state\.pt has 8,796,093,022,208 bytes, and was"):
-        files.read_bytes(tmp_path / "state.pt")
-
-
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [
-        *(("tmp_path", name) for name in ("x\nNo problems.json", "x\x1b[2Jy.json")),
-        *((folder, "x\u202ey.json") for folder in ("tmp_path", "bucket")),
-    ],
-)
-def test_a_name_that_would_forge_a_line_is_refused_where_files_are_listed(request, folder, name):
-    place = request.getfixturevalue(folder)
-    files.put(place / "below" / name, b"{}")
-    files.put(place / "folders" / name / "x", b"{}")
-    for listing, folder in (
-        (directly, place / "below"),
-        (in_subfolders, place),
-        (files.list_folders, place / "folders"),
-        (in_subfolders, place / "folders"),
-    ):
-        with pytest.raises(CorruptFileError, match="a name with control characters") as refused:
-            listing(folder)
-        assert str(refused.value).isprintable()
 
 
 def test_a_folder_that_is_a_link_is_not_listed(tmp_path):

@@ -8,21 +8,13 @@ import pytest
 
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from podium.orchestrator.results.storage.transient_errors import retrying_for
-from podium.orchestrator.results.trial_files.commit_trials import to_table
-from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.parquet_file import verified
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
-from tests.orchestrator.results.parquet_bombs import many_details, with_checksum
-from tests.orchestrator.results.store_frames import all_frames
 from tests.orchestrator.results.store_rows import (
-    SCHEMA,
-    check_store,
-    class_hits,
     commit,
     new_store,
     row,
-    score,
 )
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
@@ -72,43 +64,3 @@ def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
     monkeypatch.setattr(pl.LazyFrame, "collect", collect)
     assert Reader(store_of_one.folder).trials().collect().equals(whole)
     assert left == [0]
-
-
-ONE = to_table(SCHEMA, row(0))
-PLAIN = {"use_dictionary": False}
-MESSAGE = (
-    r"t000\.parquet is not read: its rows would take [\d,.]+ MB of memory; those of a file of its"
-    r" size take at most [\d,.]+ MB"
-)
-
-
-@pytest.mark.parametrize("column", ["scores", "class_hits"])
-@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}], ids=["usual", "plain"])
-def test_a_bomb_that_its_footer_tells_is_refused_by_all_who_read(
-    store_of_one, trial_file, column, options
-):
-    trial_file.write_bytes(with_checksum(many_details(ONE, column, 2_000_000), **options))
-    assert trial_file.stat().st_size < 300_000
-    reader = Reader(store_of_one.folder)
-    for read in (reader.trials().collect, reader.scores().collect, reader.ended_trials):
-        with pytest.raises(CorruptFileError, match=MESSAGE):
-            read()
-
-
-@pytest.mark.parametrize("is_gathered", [False, True])
-@pytest.mark.parametrize(
-    "details",
-    [
-        {"class_hits": [class_hits(number % 1_132) for number in range(113_200)]},
-        {"class_hits": [class_hits(1)] * 113_200},
-        {"scores": [score("val", epoch, 0.5) for epoch in range(20_000)]},
-        {"message": "the same line again\n" * 2_000},
-        {},
-    ],
-    ids=["a hundred epochs", "the same hits", "many epochs", "a long message", "none"],
-)
-def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, is_gathered):
-    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(3)))
-    if is_gathered:
-        gather_all(paths)
-    assert len(all_frames(paths)["trials"]) == check_store(paths) == 3
