@@ -163,8 +163,7 @@ the study runs. Exit code 0: sound; 2: there are problems, a line each with file
   Podium's commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
 - Every row must be that of the trial which the study makes of its suggestion and its place: ids, hyperparameters, seeds,
   splits, data, code. This needs the data; notes name missing ones.
-- Derived numbers must follow from their source: objectives, selected epochs and counts from scores,
-  hits from those of single classes, winners from their search, copies from their originals.
+- Numbers must be finite, finals of the winner of their search or of the default, and copies must have an original.
 - Compared trials share test images, weights and classes. No search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 

@@ -87,7 +87,9 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
             findings.problem(paths.trials, text)
         findings.is_readable &= not damaged
         if study is not None and findings.is_readable:
-            rows = read_rows(paths, study, findings)
+            findings.tell("reading the trials")
+            rows = read_rows(paths, study)
+            findings.checked["trials"] = rows.height
     for folder in list_folders(paths.journals):
         with findings.reading(folder):
             journals |= read_journals(paths, [folder.name], runs=runs)

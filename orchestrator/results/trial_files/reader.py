@@ -32,19 +32,20 @@ from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import StoredRows
 
+_TEXT, _INT, _NUMBER = pl.String(), pl.Int64(), pl.Float64()
 ATTEMPT_COLUMNS = pl.Schema(
     {
-        **dict.fromkeys(("trial_id", "search"), pl.String),
-        "number": pl.Int64,
-        "node": pl.String,
-        "pid": pl.Int64,
-        "device": pl.String,
+        **dict.fromkeys(("trial_id", "search"), _TEXT),
+        "number": _INT,
+        "node": _TEXT,
+        "pid": _INT,
+        "device": _TEXT,
         **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us", "UTC")),
-        **dict.fromkeys(("cause", "message"), pl.String),
-        "reports": pl.Int64,
-        **dict.fromkeys(("seconds", "cpus", "gpus"), pl.Float64),
-        **dict.fromkeys(("peak_memory_mb", "device_memory_mb"), pl.Float64),
-        "members": pl.Int64,
+        **dict.fromkeys(("cause", "message"), _TEXT),
+        "reports": _INT,
+        **dict.fromkeys(("seconds", "cpus", "gpus"), _NUMBER),
+        **dict.fromkeys(("peak_memory_mb", "device_memory_mb"), _NUMBER),
+        "members": _INT,
     }
 )
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")

@@ -66,7 +66,7 @@ def test_verify_counts_what_it_checks_and_changes_nothing(finished):
     assert {path: path.stat().st_mtime_ns for path in finished.folder.rglob("*")} == before
 
 
-@pytest.mark.parametrize("moment", ["loading the data set", "checking trial"])
+@pytest.mark.parametrize("moment", ["loading the data set", "reading the trials"])
 def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path, moment):
     paths = copy_of(interrupted, tmp_path)
     told = []
