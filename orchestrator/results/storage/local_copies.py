@@ -11,17 +11,14 @@ import hashlib
 import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from podium.errors import StoreError
-from podium.orchestrator.results.storage.files import each, exists, read_bytes
+from podium.orchestrator.results.storage.files import each, exists, put, read_bytes, remove
 from podium.orchestrator.results.storage.local_files import store_errors
-from podium.orchestrator.results.storage.locations import Place, RemotePath, temporary_name
-
-_making = threading.Lock()  # so that threads that start together make one folder
+from podium.orchestrator.results.storage.locations import Place, RemotePath
 
 
 def local_copy(place: Place) -> Path:
@@ -38,7 +35,7 @@ def local_copy(place: Place) -> Path:
         return place
     copy = _copy_of(place)
     if not copy.exists() and (content := read_bytes(place)) is not None:
-        _write(copy, place, content)
+        put(copy, content)
     return copy
 
 
@@ -54,28 +51,15 @@ def keep_copy(place: Place, content: bytes) -> None:
     """
     if isinstance(place, RemotePath):
         with suppress(StoreError):
-            _write(_copy_of(place), place, content)
-
-
-def forget(places: Sequence[Place]) -> None:
-    """Delete the copies of files that were deleted, since others may come under their names."""
-    for place in places:
-        if isinstance(place, RemotePath):
-            with store_errors("delete the copy of", place):
-                _copy_of(place).unlink(missing_ok=True)
+            copy = _copy_of(place)
+            remove(copy)  # of a trial that is made again
+            put(copy, content)
 
 
 def _copy_of(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()
-    with _making, store_errors("copy", place):
-        return _folder(os.getpid()) / f"{digest}{PurePosixPath(place.key).suffix}"
-
-
-def _write(copy: Path, place: Place, content: bytes) -> None:
     with store_errors("copy", place):
-        unfinished = copy.with_name(temporary_name(copy.stem))
-        unfinished.write_bytes(content)
-        unfinished.replace(copy)
+        return _folder(os.getpid()) / f"{digest}{PurePosixPath(place.key).suffix}"
 
 
 @functools.cache

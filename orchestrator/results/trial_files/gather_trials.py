@@ -20,7 +20,7 @@ from podium.orchestrator.results.storage.files import (
     remove,
     remove_temporaries,
 )
-from podium.orchestrator.results.storage.local_copies import forget, keep_copy
+from podium.orchestrator.results.storage.local_copies import keep_copy
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import (
     gathered,
@@ -52,9 +52,7 @@ def gather_search(
     if files := take_inventory(paths, search).get(search):
         whole = _gather_rows(paths, files, read_store(paths), check)
         known = gathered(trial_files(paths, search))
-        old = [file for file in known if file not in (whole, *files)]
-        remove(*old)
-        forget(old)
+        remove(*(file for file in known if file not in (whole, *files)))
 
 
 def gather_all(paths: StudyPaths) -> None:
@@ -71,10 +69,8 @@ def gather_all(paths: StudyPaths) -> None:
     checkpoints = list_files(paths.checkpoints, ".pt")
     listed = trial_files(paths)
     whole = {_gather_rows(paths, files, store) for files in needed_files(listed).values()}
-    gone = [file for file in listed if file not in whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
-    remove(*gone)
-    forget(gone)
+    remove(*(file for file in listed if file not in whole))
     if checkpoints:
         committed = frozenset().union(*map(trials_in, whole))
         remove(*(file for file in checkpoints if file.stem in committed))
@@ -105,9 +101,7 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
             if not pc.all(unwanted).as_py():
                 _write(paths, search, rows.filter(pc.invert(unwanted)))
-        files = [*replaced, *(paths.trial(search, trial_id) for trial_id in gone)]
-        remove(*files)
-        forget(files)
+        remove(*replaced, *(paths.trial(search, trial_id) for trial_id in gone))
     remove(*map(paths.checkpoint, trials))  # a run killed right after its commit may have left one
 
 

@@ -16,7 +16,8 @@ from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from podium.orchestrator.results.storage.local_copies import forget
+from podium.orchestrator.results.storage.local_copies import local_copy
+from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.inventory import bad_files, trial_files
 from podium.orchestrator.results.trial_files.parquet_file import encode, encode_many
@@ -143,7 +144,8 @@ def commit(
     """Commit rows, as another process does: this one has no copies of remote ones."""
     for values in rows:
         assert commit_flat(paths, schema, values)
-        forget([paths.trial(str(values["search"]), str(values["trial_id"]))])
+        if isinstance(place := paths.trial(values["search"], values["trial_id"]), RemotePath):
+            local_copy(place).unlink()
     return paths
 
 

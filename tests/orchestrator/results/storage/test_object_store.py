@@ -244,7 +244,7 @@ def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucke
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(StoreError, match=r"cannot copy s3://.*full.*: File too large"):
+        with pytest.raises(StoreError, match=r"cannot write .*podium-copies.*: File too large"):
             verified(place)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
