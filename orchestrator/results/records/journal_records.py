@@ -6,15 +6,13 @@ written before its row is deleted, so that it is never forgotten, and a run that
 such a record still there deletes it. Attempts at the trial stay as they are.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from podium.orchestrator.results.records.json_records import (
-    LARGEST,
     STRICT,
     Amount,
     Count,
@@ -23,20 +21,6 @@ from podium.orchestrator.results.records.json_records import (
 )
 
 AskSource = Literal["default", "given", "sampler"]
-
-
-def _value(value: object) -> object:
-    if type(value) not in (bool, int, float, str):
-        raise ValueError("must be a plain bool, int, float or str")
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise ValueError("is out of bounds")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("must be a finite number")
-    return value
-
-
-Value = Annotated[bool | int | float | str, PlainValidator(_value)]
-"""A hyperparameter, which comes back from JSON with the type it had."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -57,7 +41,7 @@ class Ask:
     index: Count
     trial_id: FileName
     config_hash: str
-    hyperparameters: Mapping[str, Value]
+    hyperparameters: Mapping[str, bool | int | float | str]
     source: AskSource
 
 

@@ -3,45 +3,35 @@
 pydantic checks the values, in code and in files alike, since a file may come from anywhere.
 """
 
-import math
-from datetime import datetime
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AwareDatetime,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    TypeAdapter,
+    ValidationError,
+)
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records.store_paths import is_file_name
+from podium.orchestrator.results.records.store_paths import FILE_NAME
 
 T = TypeVar("T")
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 """How pydantic reads a record: nothing is cast, unknown keys are refused."""
 
-LARGEST = 2**63 - 1
-"""The largest whole number that a column holds."""
-
 _SHOWN = 60  # characters that a message shows of a value
 
 
-def _file_name(text: str) -> str:
-    if not is_file_name(text):
-        raise ValueError("must be a name of letters, digits and . _ : + @ -")
-    return text
-
-
-def _with_zone(time: datetime) -> datetime:
-    if time.tzinfo is None:
-        raise ValueError("must be a time with its zone")
-    return time
-
-
-FileName = Annotated[str, AfterValidator(_file_name)]
+FileName = Annotated[str, Field(pattern=f"^{FILE_NAME}$")]
 """A text that names a search or a trial, and leads nowhere as the name of a file."""
-Count = Annotated[int, Field(ge=0, le=LARGEST)]
-"""A whole number of at least 0."""
-Amount = Annotated[float, Field(ge=0, lt=math.inf)]
-"""A finite number of at least 0."""
-Time = Annotated[datetime, AfterValidator(_with_zone)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+"""A whole number of at least 0 that a column holds."""
+Amount = NonNegativeFloat
+"""A number of at least 0."""
+Time = AwareDatetime
 """A time with its zone, in files as ISO 8601."""
 
 

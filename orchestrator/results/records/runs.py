@@ -7,9 +7,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from podium.errors import CorruptFileError
@@ -31,9 +31,6 @@ from podium.orchestrator.results.storage.locations import Place
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
-
-LIMITS = (*HOURS, "trials")
-"""All limits in a budget."""
 
 RunEnding = Literal["finished", "interrupted", "budget", "error"]
 Use = Literal[
@@ -92,12 +89,6 @@ class StartedTrial:
     where: str = ""
 
 
-def _has_limits(budget: Mapping[str, float | None]) -> Mapping[str, float | None]:
-    if budget.keys() != {*LIMITS}:
-        raise ValueError(f"must hold {', '.join(sorted(LIMITS))}")
-    return budget
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Run:
     """One run of a study.
@@ -129,7 +120,7 @@ class Run:
     podium_version: str
     seconds: Amount
     end: RunEnding | None
-    budget: Annotated[Mapping[str, Amount | None], AfterValidator(_has_limits)]
+    budget: Mapping[str, Amount | None]
     trials_per_search: Count
     ended_searches: Mapping[str, Count] = field(default_factory=dict)
     spent: tuple[RunSpent, ...] = ()

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -28,7 +27,7 @@ from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.json_records import first_problem, parsed
 from podium.orchestrator.results.records.metric_columns import StoredMetric, known_columns
-from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.records.store_paths import FILE_NAME, StudyPaths
 from podium.orchestrator.results.records.trial_schema import (
     ARROW_TYPES,
     SCHEMA_VERSION,
@@ -72,13 +71,7 @@ class Store:
 _STORE = TypeAdapter(Store)
 
 
-def _inside(path: str) -> str:
-    if not all(map(is_file_name, path.split("/"))):
-        raise ValueError("must be a path that leads nowhere else")
-    return path
-
-
-_Path = Annotated[str, AfterValidator(_inside)]
+_Path = Annotated[str, Field(pattern=f"^{FILE_NAME}(/{FILE_NAME})*$")]  # leads nowhere else
 
 
 class _Strict(BaseModel):

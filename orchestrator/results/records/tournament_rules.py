@@ -5,9 +5,9 @@ The study file declares it all, so that nothing is chosen after its outcome is k
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat
+from pydantic import Field, StrictFloat, TypeAdapter
 
 from podium.orchestrator.results.records.study_keys import Several, Text
 
@@ -50,10 +50,5 @@ class TournamentRules:
 
 
 def rules_of(study: Mapping[str, Any]) -> TournamentRules:
-    """The rules of a resolved study; the defaults where it declares none, as old ones do."""
-    declared = dict(study.get("tournament", {}))
-    if declared.get("test") not in get_args(ClassicTest):
-        declared["test"] = None  # old studies may name a test that there is no more
-    groups = declared.get("groups")
-    of_tuples = groups and {name: tuple(losses) for name, losses in groups.items()}
-    return TournamentRules(**{**declared, "groups": of_tuples})
+    """The rules of a resolved study."""
+    return TypeAdapter(TournamentRules).validate_python(study["tournament"])

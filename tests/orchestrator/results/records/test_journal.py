@@ -23,7 +23,6 @@ from podium.orchestrator.results.records.journal import (
     remove_journal,
 )
 from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
-from podium.orchestrator.results.records.json_records import LARGEST
 from podium.orchestrator.results.records.runs import Run, write_run
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from tests.object_store import proxied
@@ -74,7 +73,7 @@ RECORDS = (ASK, BEGUN, ENDED, FAILURE, replace(BEGUN, number=2), replace(ASK, in
 
 VALUES = st.one_of(
     st.booleans(),
-    st.integers(-LARGEST, LARGEST),
+    st.integers(-(2**63), 2**63 - 1),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(),
 )
@@ -110,9 +109,9 @@ def test_hyperparameters_come_back_with_value_type_and_order(hyperparameters):
         assert type(ask.hyperparameters[name]) is type(value)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), None, 2**63])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), None])
 def test_values_that_no_column_holds_are_refused(value):
-    with pytest.raises(ValueError, match=r"hyperparameters\.a\n"):
+    with pytest.raises(ValueError, match=r"hyperparameters\.a\."):
         replace(ASK, hyperparameters={"a": value})
 
 
@@ -212,16 +211,16 @@ def test_a_line_that_is_left_out_moved_or_doubled_is_named(local, file):
         (ASK, {"index": 4}, "holds ask 4 where ask 0 must be"),
         (ASK, {"search": "z"}, "is of search z, not of s"),
         (ASK, {"extra": 1}, "is no ask: extra: Unexpected keyword argument; got 1"),
-        (ASK, {"hyperparameters": {"a": None}}, "hyperparameters.a: must be a plain bool"),
+        (ASK, {"hyperparameters": {"a": None}}, "hyperparameters.a.bool: Input should be"),
         (ASK, {"source": "me"}, "source: Input should be 'default', 'given' or 'sampler'"),
-        (ASK, {"trial_id": "../t"}, "trial_id: must be a name of letters"),
+        (ASK, {"trial_id": "../t"}, "trial_id: String should match pattern"),
         *((ASK, {"trial_id": it}, "trial_id: ") for it in (None, "", "a/b", ".x", "a\nb", ["a"])),
         (BEGUN, {"number": -1}, "number: Input should be greater than or equal to 0"),
         *((BEGUN, {"number": it}, "number: Input should be") for it in (1.0, True, "1", 2**63)),
         *((BEGUN, {"started_at": it}, "started_at: Input should") for it in ("yesterday", 5)),
         *((BEGUN, {"seconds": it}, "seconds: Input should be") for it in (-0.5, "1", 10**400)),
         (BEGUN, {"node": None}, "node: Input should be a valid string"),
-        (BEGUN, {"started_at": "2026-01-02T03:04:05"}, "must be a time with its zone"),
+        (BEGUN, {"started_at": "2026-01-02T03:04:05"}, "Input should have timezone info"),
         (BEGUN, {"seconds": True}, "seconds: Input should be a valid number"),
         (FAILURE, {"cause": None}, "is no retried: cause: "),
     ],
