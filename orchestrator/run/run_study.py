@@ -140,10 +140,11 @@ def run_study(
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
         journal = Journal(paths)
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
-        queues = rebuild(journal.read())
+        queues = rebuild(journals := journal.read())
         if retried_causes is not None:
             record_retries(journal, reader, retried_causes, say)
-        if failed := recorded_failures(journals := journal.read(), reader):
+            journals = journal.read()
+        if failed := recorded_failures(journals, reader):
             withdraw(paths, failed)
             queues = rebuild(journals)
         _report_done(queues, say)

@@ -30,7 +30,7 @@ from podium.orchestrator.results.trial_files.inventory import (
     trial_files,
     trials_in,
 )
-from podium.orchestrator.results.trial_files.parquet_file import encode_many, verified
+from podium.orchestrator.results.trial_files.parquet_file import encode_many, schema_of, verified
 
 
 def gather_search(
@@ -114,7 +114,7 @@ def _gather_rows(
     """The one file with all rows of a search, which is created unless there is one already."""
     is_one = len(files) == len(gathered(files)) == 1
     # The study may have gained columns since it was written.
-    if is_one and verified(files[0]).schema.to_arrow_schema().names == store.schema.names:
+    if is_one and schema_of(verified(files[0]), files[0]).names == store.schema.names:
         return files[0]
     rows = _rows(files, store)
     check()

@@ -10,7 +10,6 @@ trials, as while one replaces another, the one with the most trials counts.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -23,7 +22,14 @@ from podium.orchestrator.results.records.study_snapshot import Store
 from podium.orchestrator.results.storage.files import exists, list_files
 from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.parquet_file import collect, scan, verified
+from podium.orchestrator.results.trial_files.parquet_file import (
+    FILE,
+    collect,
+    scan,
+    schema_bytes,
+    schema_of,
+    verified,
+)
 
 _IDENTITY = ("study", "search", "trial_id")  # they say to which file a row belongs
 
@@ -45,7 +51,9 @@ def num_trials(files: Iterable[Place]) -> int:
     return sum(StudyPaths.num_gathered(file) or 1 for file in files)
 
 
-@cache  # such a file never changes
+_trials_in: dict[Place, frozenset[str]] = {}  # such a file never changes
+
+
 def trials_in(file: Place) -> frozenset[str]:
     """Ids of the trials of a gathered file.
 
@@ -53,13 +61,26 @@ def trials_in(file: Place) -> frozenset[str]:
         CorruptFileError: the file is missing or damaged.
         StoreError: it cannot be read.
     """
-    verified(file)
+    _read_ids([file])
+    return _trials_in[file]
+
+
+def _read_ids(files: Iterable[Place]) -> None:
+    """Have `trials_in` of gathered files at hand, which takes far longer one by one."""
+    new = {str(local_copy(file)): file for file in files if file not in _trials_in}
+    if not new:
+        return
+    for file in new.values():
+        verified(file)
+    rows = scan([*new.values()], pl.Schema({"trial_id": pl.String}))
     try:
-        rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
-        ids = collect(rows.select(pl.col("trial_id").cast(pl.String)), file)
+        found = collect(rows, "gathered trials")
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise CorruptFileError(f"{file} lacks the column 'trial_id': {error}") from error
-    return frozenset(ids["trial_id"])
+        for file in new.values() if len(new) > 1 else ():
+            _read_ids([file])
+        raise CorruptFileError(f"{next(iter(new.values()))} cannot be decoded: {error}") from error
+    ids = dict(found.group_by(FILE).all().iter_rows())
+    _trials_in.update({file: frozenset(ids.get(path, ())) for path, file in new.items()})
 
 
 def take_inventory(paths: StudyPaths, search: str | None = None) -> dict[str, list[Place]]:
@@ -85,6 +106,8 @@ def needed_files(files: Sequence[Place]) -> dict[str, list[Place]]:
             raise CorruptFileError(
                 f"{file} is a second file of one trial; the other is {loose[file.stem]}"
             )
+    several = chain.from_iterable(files for files in found.values() if len(files) > 1)
+    _read_ids(gathered(several))
     return {search: _needed(of_search) for search, of_search in found.items()}
 
 
@@ -132,42 +155,46 @@ def open_rows(
         CorruptFileError: anything is wrong with one of them.
         StoreError: one cannot be read.
     """
-    local_copies(files)  # several at once
+    copies = local_copies(files)  # several at once
+    known: set[bytes] = set()
     for file in files:
-        _check_file(file, store.schema)
+        content = verified(file)
+        if schema_bytes(content) not in known:
+            _check_columns(file, schema_of(content, file), store.schema)
+            known.add(schema_bytes(content))
     try:
-        rows = collect(scan(files, store.schema).select(columns), f"the trials of {store.study}")
+        scanned = scan(files, store.schema).select(*columns, FILE)
+        rows = collect(scanned, f"the trials of {store.study}")
     except (OSError, pl.exceptions.PolarsError) as error:
         if len(files) == 1:
             raise CorruptFileError(f"{files[0]} cannot be decoded: {error}") from error
         for file in files:
             open_rows([file], store, columns)
         raise
+    counts = dict(rows[FILE].value_counts().iter_rows())
+    for file, copy in zip(files, copies, strict=True):
+        count, found = num_trials([file]), counts.get(str(copy), 0)
+        if found != count:
+            raise CorruptFileError(f"{file} must hold {count} rows, it has {found}")
     _check_places(files, rows, store.study)
-    return rows
+    return rows.drop(FILE)
 
 
-def _check_file(file: Place, schema: pa.Schema) -> None:
-    """Refuse a file whose columns are not those of the study, or that has other than its rows.
+def _check_columns(file: Place, found: pa.Schema, schema: pa.Schema) -> None:
+    """Refuse a file whose columns are not those of the study.
 
     Hyperparameters may be missing: the study may have gained them after the file was written.
     """
-    metadata = verified(file)
-    found = metadata.schema.to_arrow_schema()
-    if not found.equals(schema):  # as of nearly all files: to look at each column takes long
-        expected = {column.name: column.type for column in schema}
-        for column in found:
-            known = expected.get(column.name, "unknown")
-            if column.type != known:
-                raise CorruptFileError(
-                    f"{file}: column {column.name!r} is {column.type}, to its study it is {known}"
-                )
-        for name in schema.names:
-            if name not in found.names and not name.startswith("hp."):
-                raise CorruptFileError(f"{file} lacks the column {name!r}")
-    count = StudyPaths.num_gathered(file) or 1
-    if metadata.num_rows != count:
-        raise CorruptFileError(f"{file} must hold {count} rows, it has {metadata.num_rows}")
+    expected = {column.name: column.type for column in schema}
+    for column in found:
+        known = expected.get(column.name, "unknown")
+        if column.type != known:
+            raise CorruptFileError(
+                f"{file}: column {column.name!r} is {column.type}, to its study it is {known}"
+            )
+    for name in schema.names:
+        if name not in found.names and not name.startswith("hp."):
+            raise CorruptFileError(f"{file} lacks the column {name!r}")
 
 
 def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> None:
@@ -275,7 +302,7 @@ class StoredRows:
         new = [file for file in files if file not in self._whole]
         open_rows(new, self._store)
         self._whole.update(new)
-        return scan(files, self._store.schema)
+        return scan(files, self._store.schema).drop(FILE)
 
     def _files_after(self, error: Exception) -> dict[str, list[Place]]:
         """The files to read instead, if some were gathered meanwhile; else raises the cause."""

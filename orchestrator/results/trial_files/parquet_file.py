@@ -38,6 +38,8 @@ _ZEROS = b"0" * (2 * hashlib.sha256().digest_size)
 SEAL = {"podium_seal": (_PREFIX + _ZEROS).decode()}
 """Key and placeholder that a Parquet file must have in its footer to be sealed."""
 
+FILE = "file of the row"
+
 # Polars gives the number of an error of the system in its message only.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
@@ -68,8 +70,8 @@ def sealed(data: bytes) -> tuple[bytes, str]:
     return b"".join((before, _PREFIX, found.encode(), after)), found
 
 
-def verified(path: Place) -> pq.FileMetaData:
-    """The footer of a Parquet file of the store, every byte of which was verified.
+def verified(path: Place) -> bytes:
+    """The content of a Parquet file of the store, every byte of which was verified.
 
     Raises:
         CorruptFileError: it is missing, truncated, or no Parquet file, or it does not match its
@@ -82,20 +84,41 @@ def verified(path: Place) -> pq.FileMetaData:
         raise CorruptFileError(
             f"{path} was changed: its name belongs to other rows. Restore the original file"
         )
+    return content
+
+
+def schema_of(content: bytes, path: Place) -> pa.Schema:
+    """The columns of a verified file; CorruptFileError if its footer is none of Parquet's."""
     try:
-        return pq.read_metadata(pa.BufferReader(content))
+        return pq.read_schema(pa.BufferReader(content))
     except (OSError, pa.ArrowException) as error:
         raise CorruptFileError(f"{path} is not a readable Parquet file: {error}") from error
 
 
-def scan(files: Sequence[Place], schema: pa.Schema) -> pl.LazyFrame:
-    """The rows of files that were verified, in their order; columns that one lacks are null."""
+def schema_bytes(content: bytes) -> bytes:
+    """The bytes of a footer that say which columns there are: equal ones, equal columns.
+
+    They are compared since decoding a footer takes longer than reading a row does.
+    """
+    return content[content.rfind(b"ARROW:schema") : -8]
+
+
+def scan(files: Sequence[Place], schema: pa.Schema | pl.Schema) -> pl.LazyFrame:
+    """The rows of files that were verified, in their order.
+
+    Args:
+        files: the files.
+        schema: columns of the rows. Those that a file lacks are null, others are left out. Besides
+            each row has the path of its file on this machine, as `FILE`.
+    """
     if not files:
-        return pl.LazyFrame(schema=pl.Schema(schema))
+        return pl.LazyFrame(schema={**pl.Schema(schema), FILE: pl.String})
     return pl.scan_parquet(
         local_copies(files),
         schema=pl.Schema(schema),
         missing_columns="insert",
+        extra_columns="ignore",
+        include_file_paths=FILE,
         hive_partitioning=False,
         glob=False,
     )

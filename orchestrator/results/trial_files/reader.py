@@ -83,6 +83,7 @@ class Reader:
         self._store = read_store(self._paths)
         self._schema = pl.Schema(self._store.schema)
         self._whole: set[Place] = set()  # files that were checked, which never change
+        self._listed: StoredRows | None = None
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -182,18 +183,23 @@ class Reader:
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns by which a study is resumed, in no order; none is of tests."""
-        return self.summarise(lambda rows: rows.select(*_RESUMED))
+        self._listed = self._stored()
+        return self._listed.collect(lambda rows: rows.select(*_RESUMED), in_parts=True)
 
     def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
         """``trial_id`` and the ``scores`` of training and validation of some trials, in no order.
 
+        The first call after `ended_trials` does not list the folder again.
+
         Args:
             trials: trial id -> its search, whose files alone are read.
         """
-        return self._stored().collect(
-            lambda rows: rows.filter(pl.col("trial_id").is_in(trials.keys())).select(
-                "trial_id", pl.col("scores").list.filter(_ROLE.is_in(_DECISIVE_ROLES))
-            ),
+        listed, self._listed = self._listed or self._stored(), None
+        wanted = pl.LazyFrame({"trial_id": list(trials)}, schema={"trial_id": pl.String})
+        scores = pl.col("scores").list.filter(_ROLE.is_in(_DECISIVE_ROLES))
+        # A filter by many ids would be prepared anew for each file.
+        return listed.collect(
+            lambda rows: rows.select("trial_id", scores).join(wanted, on="trial_id", how="semi"),
             set(trials.values()),
         )
 

@@ -33,7 +33,7 @@ def trial_file(store_of_one):
 @pytest.mark.parametrize("function", ["open", "fdopen"])
 def test_a_file_that_is_away_is_read_in_the_end_or_unreachable(trial_file, monkeypatch, function):
     left = fail_calls(monkeypatch, os, function, system_error(errno.ESTALE), 3)
-    assert verified(trial_file).num_rows == 1
+    assert verified(trial_file) == trial_file.read_bytes()
     assert left == [0]
     left[0] = 10_000
     message = r"cannot read .*t000\.parquet: Stale file handle"
