@@ -29,7 +29,7 @@ import psutil
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
+from podium.errors import CorruptFileError, LockHeldError, StoreError
 from podium.orchestrator.results.records.json_records import STRICT, Count, parsed
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import (
@@ -150,8 +150,7 @@ class StudyLock:
 
     Args:
         paths: paths of the results folder.
-        say: gets messages on what takes time or fails: waiting, heartbeats that cannot be written,
-            a lost lock. Called from the heartbeat's thread too.
+        say: gets messages on waiting and on a lost lock, from the heartbeat's thread too.
 
     Raises:
         LockHeldError: on entering; the owner is alive, and is named.
@@ -232,21 +231,10 @@ class StudyLock:
                 return
 
     def _beat(self) -> None:
-        is_failing = False
         while self._lost is None and not self._released.wait(_HEARTBEAT_SECONDS):
-            try:
-                with retrying_for(0):  # the next beat is soon enough
-                    self._raise_counter()
-            except FolderGoneError:
-                return  # which ends the run, and is said there
-            except (StoreError, CorruptFileError) as error:
-                if not is_failing:
-                    self._say(f"the heartbeat of the study's lock fails: {error}")
-                is_failing = True
-            else:
-                if is_failing:
-                    self._say("the heartbeat of the study's lock is written again")
-                is_failing = False
+            # The next beat is soon enough; `raise_if_lost` says what lasts.
+            with suppress(StoreError, CorruptFileError), retrying_for(0):
+                self._raise_counter()
         if self._lost is not None:
             self._say(self._lost)
 

@@ -1,16 +1,15 @@
 """Retries operations on stores that do not answer for a moment.
 
 A network file system or an object store that is away for a minute costs that minute and nothing
-else: what failed is retried, with growing pauses, for `RETRY_SECONDS`. An outage is logged once
-as a warning of ``podium.store``, and so is its end, however many threads see it. A full disk, a
-missing permission or a wrong name are not transient: they are raised at once.
+else: what failed is retried, with growing pauses, for `RETRY_SECONDS`. Each operation that waits
+is logged once, as a warning of ``podium.store``. A full disk, a missing permission or a wrong name
+are not transient: they are raised at once.
 """
 
 import errno
 import logging
 import math
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,8 +35,7 @@ _TRANSIENT = {
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
-_is_away = False  # whether the store is known not to answer
-_noting = threading.Lock()
+_log = logging.getLogger("podium.store")
 
 T = TypeVar("T")
 
@@ -65,33 +63,18 @@ def with_retries(action: Callable[[], T]) -> T:
     Raises:
         UnreachableError: that of the last attempt, when the time is over.
     """
-    deadline, limit, pause = None, 0.0, _FIRST_PAUSE_SECONDS
+    deadline, pause = None, _FIRST_PAUSE_SECONDS
     while True:
         try:
-            result = action()
+            return action()
         except UnreachableError as error:
             now = time.monotonic()
             if deadline is None:
                 deadline = min(_deadline.get(), now + RETRY_SECONDS)
-                limit = deadline - now
+                if (limit := deadline - now) > 0:
+                    _log.warning("%s; trying again for up to %g s", error, round(limit, 1))
             if now >= deadline:
-                if limit > 0:  # else nothing was logged here, and others may still be retrying
-                    _note_outage(False)  # the error reports this outage; the next is logged again
                 raise
-            _note_outage(True, f"{error}; trying again for up to {round(limit, 1):g} s")
             # Workers that failed together should not all come back together.
             time.sleep(min(deadline - now, pause * random.uniform(0.5, 1.5)))
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
-        else:
-            if deadline is not None:
-                _note_outage(False, "the results store responds again")
-            return result
-
-
-def _note_outage(is_away: bool, message: str = "") -> None:
-    """Log the message, if any, where an outage begins or ends, however many threads see it."""
-    global _is_away
-    with _noting:
-        is_new, _is_away = is_away != _is_away, is_away
-    if is_new and message:
-        logging.getLogger("podium.store").warning("%s", message)

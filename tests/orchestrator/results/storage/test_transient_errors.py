@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import threading
 import time
 from pathlib import Path
 
@@ -74,28 +73,7 @@ def test_an_error_that_will_not_pass_is_raised_at_once(tmp_path, monkeypatch, er
     assert not isinstance(raised.value, UnreachableError)
 
 
-def test_a_thread_that_does_not_wait_leaves_the_report_to_those_that_do(path, monkeypatch, caplog):
-    left = fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), ALWAYS)
-    found = []
-    waiting = threading.Thread(target=lambda: found.append(files.read_bytes(path)))
-    with caplog.at_level(logging.WARNING, "podium.store"), retrying_for(0):
-        waiting.start()  # whose patience is its own
-        while not caplog.messages:
-            time.sleep(0.001)
-        with pytest.raises(UnreachableError):
-            files.read_bytes(path)
-        before = left[0]
-        while left[0] > before - 2:  # it fails again, and says nothing
-            time.sleep(0.001)
-        left[0] = 0
-        waiting.join()
-    assert found == [b""]
-    away, again = caplog.messages
-    assert "trying again" in away
-    assert again == "the results store responds again"
-
-
-def test_all_operations_of_a_block_have_one_limit_and_an_outage_is_reported_once(
+def test_all_operations_of_a_block_have_one_limit_and_the_first_that_waits_says_so(
     path, monkeypatch, caplog
 ):
     fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), ALWAYS)
