@@ -17,7 +17,7 @@ from podium.orchestrator.results.records.journal_records import Ask
 from podium.orchestrator.results.records.runs import Run
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
-from podium.orchestrator.results.trial_files.inventory import StoredRows
+from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
 from podium.orchestrator.run.snapshot_study import changed_data
 from podium.orchestrator.study.blocks import blocks, searches
@@ -116,8 +116,7 @@ def read_rows(paths: StudyPaths, study: Study) -> pl.DataFrame:
         CorruptFileError: a file is damaged or foreign.
     """
     folder = str(paths.trials).replace("{", "{{").replace("}", "}}")
-    stored = StoredRows(paths, read_store(paths), set())
-    return stored.collect(
+    rows = Reader(paths.folder).summarise(
         lambda rows: rows.select(
             ~cs.nested(),
             file=pl.format(f"{folder}/search={{}}", c.search),
@@ -125,6 +124,7 @@ def read_rows(paths: StudyPaths, study: Study) -> pl.DataFrame:
             tests_searches=study.tests_searches,
         )
     )
+    return rows.sort("search", "trial_id")
 
 
 def check_trials(results: Results, findings: Findings) -> None:

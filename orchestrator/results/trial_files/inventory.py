@@ -9,14 +9,14 @@ A gathered row counts before a file of its own. Of gathered files of one search 
 trials, as while one replaces another, the one with the most trials counts.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from podium.errors import CorruptFileError, StoreError
+from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import FILE_NAME, StudyPaths
 from podium.orchestrator.results.records.study_snapshot import Store
 from podium.orchestrator.results.storage.files import exists, list_files
@@ -226,94 +226,3 @@ def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> Non
         raise CorruptFileError(
             f"{files[file_of[at]]} holds a trial twice. Restore the original file"
         )
-
-
-class StoredRows:
-    """Every trial of a results folder as of now, exactly once, one row each.
-
-    Args:
-        paths: paths of the folder.
-        store: whose files they must be.
-        whole: files that were checked; others are added once they are.
-    """
-
-    def __init__(self, paths: StudyPaths, store: Store, whole: set[Place]) -> None:
-        self._paths = paths
-        self._store = store
-        self._whole = whole
-        self._files = take_inventory(paths)
-
-    def collect(
-        self,
-        query: Callable[[pl.LazyFrame], pl.LazyFrame],
-        searches: Collection[str] | None = None,
-        *,
-        in_parts: bool = False,
-    ) -> pl.DataFrame:
-        """The result of a query on all rows, or on those of some searches.
-
-        Args:
-            query: what to make of the rows. It is run again where files were gathered meanwhile.
-            searches: ids of the searches whose rows are asked for; None means all.
-            in_parts: whether files are read a few row groups at a time, each once, so that memory
-                holds little more than the result; rows come in no order then.
-
-        Raises:
-            CorruptFileError: a file is truncated, foreign or damaged.
-            StoreError: the folder cannot be read.
-        """
-        while True:
-            try:
-                rows = query(self._scan(searches))
-                return collect(rows, self._paths.folder, in_parts=in_parts)
-            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
-                self._files = self._files_after(error)
-
-    def batches(
-        self,
-        query: Callable[[pl.LazyFrame], pl.LazyFrame],
-        *,
-        columns: Sequence[str],
-        order: Sequence[str],
-    ) -> Iterator[pl.DataFrame]:
-        """The result of a query that filters rows, in order, a stage of a search at a time.
-
-        Each trial comes once, also if files are gathered between two parts.
-
-        Args:
-            query: filter of rows; all columns are there before and after it.
-            columns: columns of the result; of others only what the query needs is read.
-            order: columns to sort by, of which the first two are ``stage`` and ``search``.
-        """
-        parts = self.collect(lambda rows: query(rows).select("stage", "search").unique())
-        yield self.collect(lambda rows: query(rows).select(columns), ())  # even without a part
-        for stage, search in parts.sort("stage", "search").iter_rows():
-
-            def of_part(rows: pl.LazyFrame, stage: str = stage) -> pl.LazyFrame:
-                wanted = query(rows).filter(pl.col("stage") == stage)
-                return wanted.sort(order).select(columns)
-
-            yield self.collect(of_part, [search])
-
-    def _scan(self, searches: Collection[str] | None) -> pl.LazyFrame:
-        searches = self._files if searches is None else searches
-        files = [file for search in searches for file in self._files.get(search, ())]
-        # Before polars decodes them, which may misread flipped bits.
-        new = [file for file in files if file not in self._whole]
-        open_rows(new, self._store)
-        self._whole.update(new)
-        return scan(files, self._store.schema).drop(FILE)
-
-    def _files_after(self, error: Exception) -> dict[str, list[Place]]:
-        """The files to read instead, if some were gathered meanwhile; else raises the cause."""
-        files, fresh = [*chain.from_iterable(self._files.values())], take_inventory(self._paths)
-        if not set(files) <= {*chain.from_iterable(fresh.values())}:
-            return fresh
-        if isinstance(error, CorruptFileError):
-            raise error
-        for file in files:
-            # All columns can be decoded.
-            open_rows([file], self._store, self._store.schema.names)
-        if isinstance(error, OSError):
-            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
-        raise error  # every file is whole, so the query was wrong

@@ -11,13 +11,15 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from podium.errors import CorruptFileError, StoreError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 from podium.orchestrator.results.records.artifact_files import embedding_files
 from podium.orchestrator.results.records.journal import read_attempts
@@ -30,7 +32,8 @@ from podium.orchestrator.results.records.study_snapshot import (
 from podium.orchestrator.results.records.trial_schema import NESTED_COLUMNS, TEST_COLUMNS
 from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.inventory import StoredRows
+from podium.orchestrator.results.trial_files.inventory import open_rows, take_inventory
+from podium.orchestrator.results.trial_files.parquet_file import FILE, collect, scan
 
 _TEXT, _INT, _NUMBER = pl.String(), pl.Int64(), pl.Float64()
 ATTEMPT_COLUMNS = pl.Schema(
@@ -83,7 +86,7 @@ class Reader:
         self._store = read_store(self._paths)
         self._schema = pl.Schema(self._store.schema)
         self._whole: set[Place] = set()  # files that were checked, which never change
-        self._listed: StoredRows | None = None
+        self._files: dict[str, list[Place]] = {}  # of each search, as they were listed last
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -113,7 +116,7 @@ class Reader:
     def summarise(
         self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, with_present_winner: bool = False
     ) -> pl.DataFrame:
-        """The result of a query on all trials with all columns but ``is_winner``, in no order.
+        """The result of a query on all trials with all columns, in no order.
 
         Each file is read once, a few row groups at a time: memory holds little more than the
         result, however large the store. So it is the way to what is small beside the rows that it
@@ -122,17 +125,14 @@ class Reader:
         Args:
             query: what to make of the rows. It is run again where files were gathered meanwhile,
                 and what it writes is overwritten then.
-            with_present_winner: whether rows have ``is_winner`` too, as `trials` has it.
+            with_present_winner: whether ``is_winner`` is as `trials` has it, and not as it was
+                when each row was written.
         """
-        stored = self._stored()
-        is_winner = _present_winner(stored) if with_present_winner else None
-
-        def whole(rows: pl.LazyFrame) -> pl.LazyFrame:
-            if is_winner is None:
-                return query(rows.drop("is_winner"))
-            return query(rows.with_columns(is_winner=is_winner))
-
-        return stored.collect(whole, in_parts=True)
+        self._files = take_inventory(self._paths)
+        is_winner = self._present_winner() if with_present_winner else pl.col("is_winner")
+        return self._collect(
+            lambda rows: query(rows.with_columns(is_winner=is_winner)), in_parts=True
+        )
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""
@@ -183,22 +183,20 @@ class Reader:
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns by which a study is resumed, in no order; none is of tests."""
-        self._listed = self._stored()
-        return self._listed.collect(lambda rows: rows.select(*_RESUMED), in_parts=True)
+        return self.summarise(lambda rows: rows.select(*_RESUMED))
 
     def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
         """``trial_id`` and the ``scores`` of training and validation of some trials, in no order.
 
-        The first call after `ended_trials` does not list the folder again.
-
         Args:
-            trials: trial id -> its search, whose files alone are read.
+            trials: trial id -> its search, whose files alone are read. The folder is not listed
+                again if trials were read before.
         """
-        listed, self._listed = self._listed or self._stored(), None
+        self._files = self._files or take_inventory(self._paths)
         wanted = pl.LazyFrame({"trial_id": list(trials)}, schema={"trial_id": pl.String})
         scores = pl.col("scores").list.filter(_ROLE.is_in(_DECISIVE_ROLES))
         # A filter by many ids would be prepared anew for each file.
-        return listed.collect(
+        return self._collect(
             lambda rows: rows.select("trial_id", scores).join(wanted, on="trial_id", how="semi"),
             set(trials.values()),
         )
@@ -222,36 +220,87 @@ class Reader:
         """What polars calls when a frame is collected."""
         wanted = columns or list(self._schema)
         used = {*wanted, *([] if predicate is None else predicate.meta.root_names())}
-        stored = self._stored()
-        is_winner = _present_winner(stored) if "is_winner" in used else pl.col("is_winner")
+        self._files = take_inventory(self._paths)
+        is_winner = self._present_winner() if "is_winner" in used else pl.col("is_winner")
 
         def query(rows: pl.LazyFrame) -> pl.LazyFrame:
             marked = rows.with_columns(is_winner=is_winner)
             return marked if predicate is None else marked.filter(predicate)
 
         if num_rows is None and _NESTED & used:
-            yield from stored.batches(query, columns=wanted, order=_ORDER)
+            yield from self._batches(query, wanted)
         else:
-            rows = stored.collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
+            rows = self._collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
             yield rows if num_rows is None else rows.head(num_rows)
 
-    def _stored(self) -> StoredRows:
-        return StoredRows(self._paths, self._store, self._whole)
+    def _batches(
+        self, query: Callable[[pl.LazyFrame], pl.LazyFrame], wanted: Sequence[str]
+    ) -> Iterator[pl.DataFrame]:
+        """Columns of the rows that a query filters, in order, a stage of a search at a time."""
+        parts = self._collect(lambda rows: query(rows).select("stage", "search").unique())
+        yield self._collect(lambda rows: query(rows).select(wanted), ())  # even without a part
+        for stage, search in parts.sort("stage", "search").iter_rows():
 
+            def of_part(rows: pl.LazyFrame, stage: str = stage) -> pl.LazyFrame:
+                return query(rows).filter(pl.col("stage") == stage).sort(_ORDER).select(wanted)
 
-def _present_winner(rows: StoredRows) -> pl.Expr:
-    """``is_winner``, recomputed for each search as it is now.
+            yield self._collect(of_part, [search])
 
-    A search that was extended, or whose failed trials were retried, may have found a better config
-    since; the finals of the one before stay as they are, but are no longer those of the winner.
-    """
-    config = pl.col("config_hash")
-    present = rows.collect(_finalists)
-    of_search = pl.col("search").replace_strict(
-        present["search"], present["config_hash"], default=None, return_dtype=pl.String
-    )
-    is_final = pl.col("stage") == "final"
-    return (is_final & (config == of_search)).fill_null(value=False)
+    def _collect(
+        self,
+        query: Callable[[pl.LazyFrame], pl.LazyFrame],
+        searches: Collection[str] | None = None,
+        *,
+        in_parts: bool = False,
+    ) -> pl.DataFrame:
+        """The result of a query on the rows of some searches, or of all.
+
+        It is run again where files were gathered meanwhile.
+        """
+        while True:
+            files = self._files
+            try:
+                rows = query(self._scan(files, files if searches is None else searches))
+                return collect(rows, self._paths.folder, in_parts=in_parts)
+            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
+                self._files = self._files_after(files, error)
+
+    def _scan(self, known: Mapping[str, list[Place]], searches: Iterable[str]) -> pl.LazyFrame:
+        files = [file for search in searches for file in known.get(search, ())]
+        # Before polars decodes them, which may misread flipped bits.
+        new = [file for file in files if file not in self._whole]
+        open_rows(new, self._store)
+        self._whole.update(new)
+        return scan(files, self._store.schema).drop(FILE)
+
+    def _files_after(
+        self, known: Mapping[str, list[Place]], error: Exception
+    ) -> dict[str, list[Place]]:
+        """The files to read instead, if some were gathered meanwhile; else raises the cause."""
+        files, fresh = [*chain.from_iterable(known.values())], take_inventory(self._paths)
+        if not set(files) <= {*chain.from_iterable(fresh.values())}:
+            return fresh
+        if isinstance(error, CorruptFileError):
+            raise error
+        for file in files:
+            # All columns can be decoded.
+            open_rows([file], self._store, self._store.schema.names)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
+        raise error  # every file is whole, so the query was wrong
+
+    def _present_winner(self) -> pl.Expr:
+        """``is_winner``, recomputed for each search as it is now.
+
+        A search that was extended, or whose failed trials were retried, may have found a better
+        config since; the finals of the one before are no longer those of the winner.
+        """
+        present = self._collect(_finalists)
+        of_search = pl.col("search").replace_strict(
+            present["search"], present["config_hash"], default=None, return_dtype=pl.String
+        )
+        is_final = pl.col("stage") == "final"
+        return (is_final & (pl.col("config_hash") == of_search)).fill_null(value=False)
 
 
 def _finalists(rows: pl.LazyFrame) -> pl.LazyFrame:
