@@ -13,9 +13,6 @@ from podium.analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from podium.analysis.scores.protocol_runs import attempt_table
 from podium.analysis.study_results.study_results import StudyResults
 from podium.analysis.wording import MOST_NAMED, counted, duration, listed
-from podium.orchestrator.results.records.runs import (
-    wall_seconds_of,
-)
 
 _ALL = "all"  # losses together
 
@@ -87,7 +84,7 @@ def _limits(results: StudyResults) -> Iterator[Paragraph]:
     limits = runs[-1].budget if runs else {}
     used = {
         "gpu_hours": sum(spent.gpu_seconds for run in runs for spent in run.spent),
-        "wall_hours": wall_seconds_of(runs),
+        "wall_hours": sum(run.seconds for run in runs),
     }
     texts = [
         f"{duration(seconds)} of budget.{name}: {limit:g}"

@@ -43,7 +43,6 @@ from podium.orchestrator.results.records.metric_columns import (
 )
 from podium.orchestrator.results.records.runs import (
     Run,
-    cancelled_searches,
     ended_searches,
     read_runs,
 )
@@ -312,7 +311,7 @@ class StudyResults:
     @property
     def cancelled(self) -> Mapping[str, int]:
         """Search -> trials it had when the user cancelled it, as the latest runs have it."""
-        return cancelled_searches(self.recorded_runs)
+        return self.recorded_runs[-1].cancelled_searches if self.recorded_runs else {}
 
     @cached_property
     def asks(self) -> Mapping[str, Sequence[Ask]]:

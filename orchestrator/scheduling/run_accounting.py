@@ -21,11 +21,9 @@ from podium.orchestrator.results.records.runs import (
     Run,
     RunEnding,
     RunSpent,
-    cancelled_searches,
     is_larger,
     next_number,
     read_runs,
-    wall_seconds_of,
     write_run,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -81,7 +79,7 @@ class RunAccount:
             )
         self._earlier_sums = spent_in(self._earlier)
         self._earlier_gpu_seconds = sum(it.gpu_seconds for it in self._earlier_sums.values())
-        self._earlier_wall = wall_seconds_of(self._earlier)
+        self._earlier_wall = sum(run.seconds for run in self._earlier)
         self._number: int | None = None  # until it starts
         self._started: float | None = None
         self._started_at = datetime.now(UTC)
@@ -144,7 +142,8 @@ class RunAccount:
     @property
     def has_news(self) -> bool:
         """Whether this run cancelled other searches than the account before says."""
-        return self._cancelled_searches != cancelled_searches(self._earlier)
+        before = self._earlier[-1].cancelled_searches if self._earlier else {}
+        return self._cancelled_searches != before
 
     def set_budget(self, budget: BudgetSettings) -> None:
         """Set the limits from now on.

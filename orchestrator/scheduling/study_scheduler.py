@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from podium.errors import StoreError
-from podium.orchestrator.results.records.artifact_files import remove_leftovers
 from podium.orchestrator.results.records.journal import Journal
 from podium.orchestrator.results.records.journal_records import Ask, Attempt
 from podium.orchestrator.results.records.metric_columns import short_label
@@ -373,8 +372,6 @@ class StudyScheduler:
         self._spending.end(spec.trial_id, USE_OF_STATE[ended.state])
         if running.attempt > 1 or ended.has_saved:
             remove(self._paths.checkpoint(spec.trial_id))
-        if running.attempt > 1 or spec.stage != "search":
-            remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if ended.state == "COMPLETE" else None
         _log.debug("%s", _ending_said(spec, history, ended))
         self._queues.finish(

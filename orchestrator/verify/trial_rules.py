@@ -53,9 +53,6 @@ def _is_another(name: str, *within: str) -> pl.Expr:
     return c(name).ne_missing(c(name).first().over(within))
 
 
-_NUM_RECORDED = c.number.list.len().fill_null(0)
-_LAST = c.withdrawn.list.last()
-_IS_PENDING = (c.attempts == _LAST) & (c.state == "FAILED")
 _IS_FINAL, _IS_SEARCH, _IS_COMPLETE = (
     c.stage == "final",
     c.stage == "search",
@@ -92,16 +89,6 @@ _RULES = {
     "it is a copy of trial {same_as}, which has no row": (
         c.same_as.is_not_null() & ~c.same_as.is_in(c.trial_id.implode())
     ),
-    "its journal must hold its {attempts} attempts, numbered from 1": (
-        (c.number != pl.int_ranges(1, _NUM_RECORDED + 1))
-        | ((c.attempts > _NUM_RECORDED) & c.same_as.is_null())
-    ),
-    "each failure must be of a later attempt than the one before": (
-        c.withdrawn.list.eval(pl.element().diff() <= 0).list.any()
-    ),
-    "it was retried, its row is of attempt {attempts}, not of a later one": (
-        (c.attempts <= _LAST) & ~_IS_PENDING
-    ),
     "a final must be of the default or of the winner": _IS_FINAL & ~c.is_default & ~c.is_winner,
     "the winner of its search is config {best}; it is of {config_hash}": (
         _IS_FINAL & c.is_winner & c.config_hash.ne_missing(c.best)
@@ -131,12 +118,15 @@ def check_trials(results: Results, findings: Findings) -> None:
     """Trials fit each other, the plan of their study, and what runs and journals tell of them."""
     paths, study, runs, rows, journals = results
     asks = [(ask.search, ask.trial_id) for it in journals.values() for ask in it.asks]
-    attempts = [key for journal in journals.values() for key in journal.attempts]
-    retried = [(it.trial_id, it.attempts) for of in journals.values() for it in of.retried]
+    retried = [failure.trial_id for it in journals.values() for failure in it.retried]
     asked = pl.DataFrame(asks, {"search": pl.String, "trial_id": pl.String}, orient="row")
-    num_searches = asked["search"].n_unique()
-    findings.checked.update(copies=rows["same_as"].count(), runs=len(runs), asks=len(asks))
-    findings.checked.update(searches=num_searches, attempts=len(attempts))
+    findings.checked.update(
+        copies=rows["same_as"].count(),
+        runs=len(runs),
+        searches=asked["search"].n_unique(),
+        asks=len(asks),
+        attempts=sum(len(journal.attempts) for journal in journals.values()),
+    )
     if rows.height and not runs:
         findings.problem(paths.runs, "holds no account of a run, while there are trials")
     # Runs count a trial once its row is committed. Failures may be withdrawn since.
@@ -153,36 +143,25 @@ def check_trials(results: Results, findings: Findings) -> None:
     for search in asked.filter(c.place == most)["search"]:
         text = f"search {search} must have no more trials than its {most}"
         findings.problem(paths.journals, text)
-    for key, frame in (
-        (["search", "trial_id"], asked),
-        (["trial_id"], _numbers("withdrawn", retried)),
-        (["trial_id"], _numbers("number", sorted(attempts))),
-    ):
-        rows = rows.join(frame, on=key, how="left", maintain_order="left")
-    rows = rows.join(_winners(rows), on=_OF_WINNER, how="left", maintain_order="left")
+    rows = rows.join(asked, on=["search", "trial_id"], how="left", maintain_order="left")
+    rows = rows.join(_winners(rows, retried), on=_OF_WINNER, how="left", maintain_order="left")
     findings.check(rows, _RULES)
     numbers = rows.select(cs.float()).columns
     findings.check(rows, {f"{it} must be a finite number": ~c(it).is_finite() for it in numbers})
 
 
-def _numbers(name: str, pairs: Sequence[tuple[str, int]]) -> pl.DataFrame:
-    """Trial ids, and the numbers that go with each of them, in order, as column ``name``."""
-    frame = pl.DataFrame(pairs, {"trial_id": pl.String, name: pl.Int64}, orient="row")
-    return frame.group_by("trial_id").agg(name)
-
-
-def _winners(rows: pl.DataFrame) -> pl.DataFrame:
+def _winners(rows: pl.DataFrame, retried: Sequence[str]) -> pl.DataFrame:
     """The ``best`` config of the trials that each final was selected from.
 
     A trial that was retried may have been a failure when they were selected.
     """
     trials = rows.filter(c.state == "COMPLETE", c.place.is_not_null())
-    trials = trials.select("search", "place", "objective", "withdrawn", best="config_hash")
+    trials = trials.select("search", "place", "objective", "trial_id", best="config_hash")
     finals = rows.filter(c.stage == "final").select(_OF_WINNER).unique()
-    is_own = c.best == c.config_hash
+    could_win = (c.best == c.config_hash) | ~c.trial_id.is_in(retried)
     return (
         finals.join(trials, on="search")
-        .filter(c.place < c.selected_from, c.withdrawn.is_null() | is_own)
+        .filter(c.place < c.selected_from, could_win)
         .sort("objective", "place", descending=[True, False])
         .unique(_OF_WINNER, keep="first", maintain_order=True)
         .select(*_OF_WINNER, "best")

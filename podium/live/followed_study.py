@@ -22,7 +22,6 @@ from podium.orchestrator.results.records.runs import (
     Use,
     ended_searches,
     read_runs,
-    wall_seconds_of,
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists, read_bytes, stored_files
@@ -151,12 +150,12 @@ class FollowedStudy:
                 budget=budget_uses(
                     control.budget(self._study.budget),
                     gpu_seconds,
-                    wall_seconds_of(runs),
+                    sum(run.seconds for run in runs),
                     self._rows["same_as"].null_count(),
                 ),
             ),
             spent=spent_hours(runs),
-            wall_hours=wall_seconds_of(runs) / SECONDS_PER_HOUR,
+            wall_hours=sum(run.seconds for run in runs) / SECONDS_PER_HOUR,
             num_runs=len(runs),
             failures=[
                 {name: row[name] or "" for name in _COLUMNS[:6]}

@@ -6,19 +6,10 @@ the study keeps none; a trial that runs again writes the same bytes again.
 
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.storage.files import (
-    list_files,
-    remove_temporaries,
-)
+from podium.orchestrator.results.storage.files import list_files
 from podium.orchestrator.results.storage.locations import Place
 
 _SUFFIX = ".safetensors"
-
-
-def remove_leftovers(paths: StudyPaths, trial_id: str) -> None:
-    """Delete what killed writers of a trial left; only safe once the trial has ended."""
-    for folder in (paths.models, paths.embeddings, paths.checkpoints):
-        remove_temporaries(folder, f"{trial_id}.")
 
 
 def model_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:

@@ -5,9 +5,9 @@ Numbers count from 1, and none may be missing: what a lost run spent would be sp
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -27,7 +27,6 @@ from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from podium.orchestrator.results.storage.files import each, list_files
-from podium.orchestrator.results.storage.locations import Place
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
@@ -147,15 +146,19 @@ def read_runs(paths: StudyPaths) -> list[Run]:
         CorruptFileError: a file is missing, truncated, was changed, or is not the run its name
             says.
     """
-    files = list_files(paths.runs, ".json")
-    found = [_run(*it) for it in zip(files, each(read_checksummed, files), strict=True)]
-    runs = sorted(found, key=lambda run: run.number)
-    for number, run in enumerate(runs, start=1):
-        if run.number != number:
+    files, runs = list_files(paths.runs, ".json"), list[Run]()
+    for file, values in zip(files, each(read_checksummed, files), strict=True):
+        if file != (due := paths.run(len(runs) + 1)):
             raise CorruptFileError(
-                f"{paths.run(number)} is missing, while there were {runs[-1].number} runs: what it"
-                " spent would be spent again. Restore the file from a copy"
+                f"{due} is missing, while there are {len(files)} runs: what it spent would be"
+                " spent again. Restore the file from a copy"
             )
+        run = parsed(_ADAPTER, json.dumps(values).encode(), str(file), "run")
+        if run.number != len(runs) + 1:
+            raise CorruptFileError(
+                f"{file} holds the run {run.number}, which does not match its name"
+            )
+        runs.append(run)
     return runs
 
 
@@ -164,15 +167,6 @@ def next_number(paths: StudyPaths) -> int:
     stems = [file.stem for file in list_files(paths.runs, ".json")]
     numbers = [int(stem) for stem in stems if stem.isdecimal()]
     return max(numbers, default=0) + 1
-
-
-def cancelled_searches(runs: Sequence[Run]) -> dict[str, int]:
-    """Id of each search that the user cancelled -> its trials then, as the latest run has it.
-
-    Args:
-        runs: all runs of the study, in order.
-    """
-    return dict(runs[-1].cancelled_searches) if runs else {}
 
 
 def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
@@ -190,20 +184,6 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
         if not is_larger(budget, run.budget):
             ended |= run.ended_searches
     return ended
-
-
-def wall_seconds_of(runs: Iterable[Run]) -> float:
-    """Seconds that runs took one after the other."""
-    return sum(run.seconds for run in runs)
-
-
-def _run(path: Place, values: Mapping[str, Any] | None) -> Run:
-    if values is None:
-        raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
-    run = parsed(_ADAPTER, json.dumps(values).encode(), str(path), "run")
-    if path.name != f"{run.number:06d}.json":
-        raise CorruptFileError(f"{path} holds the run {run.number}, which does not match its name")
-    return run
 
 
 def is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:

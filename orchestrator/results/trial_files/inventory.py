@@ -185,16 +185,11 @@ def _check_columns(file: Place, found: pa.Schema, schema: pa.Schema) -> None:
 
     Hyperparameters may be missing: the study may have gained them after the file was written.
     """
-    expected = {column.name: column.type for column in schema}
-    for column in found:
-        known = expected.get(column.name, "unknown")
-        if column.type != known:
-            raise CorruptFileError(
-                f"{file}: column {column.name!r} is {column.type}, to its study it is {known}"
-            )
-    for name in schema.names:
-        if name not in found.names and not name.startswith("hp."):
-            raise CorruptFileError(f"{file} lacks the column {name!r}")
+    own = {name for name in schema.names if not name.startswith("hp.")}
+    wrong = {column.name for column in found if column not in schema} | (own - {*found.names})
+    if wrong:
+        text = f"its study has no such columns, or others: {', '.join(sorted(wrong))}"
+        raise CorruptFileError(f"{file}: {text}")
 
 
 def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> None:
@@ -218,10 +213,8 @@ def _check_places(files: Sequence[Place], rows: pl.DataFrame, study: str) -> Non
     for name in ("search", "trial_id"):
         is_safe = rows[name].str.contains(f"^{FILE_NAME}$").fill_null(value=False)
         for at in is_safe.not_().arg_true().head(1):
-            raise CorruptFileError(
-                f"{files[file_of[at]]} holds a row with {name} {rows[name][at]!r}, which is not a"
-                " valid name"
-            )
+            text = f"holds a row with {name} {rows[name][at]!r}, which is not a valid name"
+            raise CorruptFileError(f"{files[file_of[at]]} {text}")
     for at in rows.select("search", "trial_id").is_duplicated().arg_true().head(1):
         raise CorruptFileError(
             f"{files[file_of[at]]} holds a trial twice. Restore the original file"

@@ -6,7 +6,6 @@ taken with zeros in its place.
 """
 
 import hashlib
-import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -18,7 +17,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import read_whole
 from podium.orchestrator.results.storage.local_copies import local_copies, local_copy
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.storage.transient_errors import is_transient, with_retries
+from podium.orchestrator.results.storage.transient_errors import with_retries
 
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 # Of one row each column is a page of its own, so what counts is how fast a page is begun; footers
@@ -39,9 +38,6 @@ SEAL = {"podium_seal": (_PREFIX + _ZEROS).decode()}
 """Key and placeholder that a Parquet file must have in its footer to be sealed."""
 
 FILE = "file of the row"
-
-# Polars gives the number of an error of the system in its message only.
-_NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
 def encode(table: pa.Table) -> bytes:
@@ -134,17 +130,16 @@ def collect(rows: pl.LazyFrame, place: object, *, in_parts: bool = False) -> pl.
 
     Raises:
         UnreachableError: the store did not answer for too long.
-        OSError: a file cannot be read.
+        FileNotFoundError: a file is missing.
         PolarsError: the query is wrong, or a file does not hold what its footer says.
     """
 
     def collected() -> pl.DataFrame:
         try:
             return rows.collect(engine="streaming" if in_parts else "auto")
+        except FileNotFoundError:
+            raise
         except OSError as error:
-            number = _NUMBER.search(str(error))
-            if number is None or not is_transient(OSError(int(number[1]), "")):
-                raise
             raise UnreachableError(f"cannot read {place}: {error}") from error
 
     return with_retries(collected)

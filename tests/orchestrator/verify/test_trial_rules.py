@@ -21,7 +21,7 @@ from podium.orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
 from tests.orchestrator.changed_folders import change_study
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems
-from tests.orchestrator.journals import rewrite, write_records
+from tests.orchestrator.journals import rewrite
 from tests.orchestrator.results.store_rows import change_json, rewrite_gathered
 from tests.orchestrator.results.store_rows import rewrite as rewrite_rows
 from tests.orchestrator.shared_finals import SMALL, run_planted
@@ -44,7 +44,6 @@ ROWS = [
     ({"state": "FAILED", "cause": "out_of_host_memory"}, "a cause must be one of collapsed"),
     ({"rung": 7}, "PRUNED trials of a search, and no others, must have a rung"),
     ({"selection_rule": "best"}, "selection_rule must be 'best_val_epoch'"),
-    ({"attempts": 9}, "its journal must hold its 9 attempts"),
     ({"selected_from": 4}, "selected_from must be set in the final stage, and only there"),
     ({"index": 4}, "index must be 0, by the study; it is 4"),
     ({"is_default": False}, "is_default must be True"),
@@ -199,16 +198,6 @@ def retried(retried_once, tmp_path):
     paths = copy_of(StudyPaths(retried_once / FRAIL.name), tmp_path)
     found = read_retried(paths)
     return paths, found[min(found)][0]
-
-
-def test_a_retried_failure_that_does_not_fit_its_study_is_named(retried):
-    paths, failure = retried
-    later = replace(failure, attempts=2)
-    rewrite(paths, failure.search, lambda it: later if it == failure else it)
-    assert "it was retried, its row is of attempt 2, not of a later one" in problems(paths.folder)
-    write_records(paths, [replace(failure, number=2)])
-    told = f"trial {failure.trial_id}: each failure must be of a later attempt"
-    assert told in problems(paths.folder)
 
 
 def test_failures_that_were_retried_excuse_finals_of_a_former_winner_and_no_others(retried):

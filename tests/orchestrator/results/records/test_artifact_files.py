@@ -5,7 +5,6 @@ from podium.orchestrator.results.records.artifact_files import (
     embedding_files,
     file_of_fold,
     model_files,
-    remove_leftovers,
 )
 from podium.orchestrator.results.storage.files import put
 
@@ -30,15 +29,3 @@ def test_one_fold_needs_no_name_and_several_do(paths):
         file_of_fold(files, None)
     with pytest.raises(PodiumError, match="kept nothing of fold 3; known: 2, 4"):
         file_of_fold(files, 3)
-
-
-def test_leftovers_of_one_trial_go_and_those_of_others_stay(paths):
-    put(paths.model("ab", 0), b"whole")
-    own = paths.models / ".ab.0.safetensors.0123456789abcdef.tmp"
-    other = paths.models / ".abc.0.safetensors.0123456789abcdef.tmp"
-    for half in (own, other):
-        half.write_bytes(b"half")
-    remove_leftovers(paths, "ab")
-    assert not own.exists()
-    assert other.exists()
-    assert paths.model("ab", 0).exists()

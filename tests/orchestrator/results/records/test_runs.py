@@ -8,10 +8,8 @@ from podium.orchestrator.results.records.runs import (
     Run,
     RunSpent,
     StartedTrial,
-    cancelled_searches,
     next_number,
     read_runs,
-    wall_seconds_of,
     write_run,
 )
 from podium.orchestrator.results.storage.checksummed_text import (
@@ -88,11 +86,3 @@ def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
     write_checksummed(paths.run(1), damaged(**changes))
     with pytest.raises(CorruptFileError, match=f"000001.json.*{message}"):
         read_runs(paths)
-
-
-def test_the_hours_of_runs_are_added_and_the_last_one_says_what_is_cancelled():
-    first = replace(RUN, seconds=10.0, cancelled_searches={"a": 1})
-    last = replace(RUN, number=2, seconds=4.0, cancelled_searches={"b": 2})
-    assert wall_seconds_of([first, last]) == 14.0
-    assert cancelled_searches([first, last]) == {"b": 2}
-    assert cancelled_searches([]) == {}

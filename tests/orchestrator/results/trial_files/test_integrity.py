@@ -78,15 +78,15 @@ DAMAGES = {
     ),
     "foreign": (
         changed(lambda _: pa.table({"a": [1]})),
-        "t003.parquet: column 'a' is int64, to its study it is unknown",
+        "t003.parquet: its study has no such columns, or others: a, attempts",
     ),
     "types": (
         with_column("index", pa.array([1.5])),
-        "t003.parquet: column 'index' is double, to its study it is int32",
+        "t003.parquet: its study has no such columns, or others: index",
     ),
     "lacking": (
         changed(lambda table: table.drop_columns(["state"])),
-        "t003.parquet lacks the column 'state'",
+        "t003.parquet: its study has no such columns, or others: state",
     ),
     "two rows": (
         changed(lambda table: pa.concat_tables([table, table])),
@@ -181,7 +181,10 @@ def with_values(column, *values):
         (with_values("study", "tiny", None), "holds a row with study None; at that"),
         (with_values("search", "s0", "s1"), "with search 's1'; at that path it must be"),
         (with_values("trial_id", "t000", "t000"), "holds a trial twice"),
-        (with_values("trial_id", "t000", "../t"), "with trial_id '../t', which is not a valid"),
+        (
+            with_values("trial_id", "t000", "../t"),
+            "with trial_id '../t', which is not a valid",
+        ),
         (lambda rows: rows.slice(1), "must hold 2 rows, it has 1"),
     ],
 )
