@@ -6,6 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from docs.make.losses_page import loss_link
 from docs.make.markdown import TOLD, table
 from docs.make.step_costs import step_cost
+from podium.trainables.network.timm_facts import timm_networks
 from podium.trainables.registry import load, names
 
 _BATCH_SIZE, _NUM_CLASSES = 64, 64
@@ -48,6 +49,13 @@ Features are what the embedding layer gets. Parameters and multiply-adds are tho
 layer, the latter of one image of {_SIDE} x {_SIDE} pixels. [Backbones](backbones.md) has weights and image sizes.
 """
 
+_TIMM_OPENING = """
+## Networks of timm
+
+Each at the image size that it was trained on, which takes others that are multiples of a number, or none. MB are what
+training keeps of one image for the gradient, in float32 and with fused attention. Weights are the licence that timm states.
+"""
+
 
 def facts_page() -> str:
     """The text of the page."""
@@ -61,6 +69,21 @@ def facts_page() -> str:
             _NETWORKS_OPENING,
             table(
                 ("network", "features", "million parameters", "billion multiply-adds"), _networks()
+            ),
+            _TIMM_OPENING,
+            table(
+                (
+                    *(
+                        "network",
+                        "weights",
+                        "million parameters",
+                        "features",
+                        "pixels",
+                        "multiple of",
+                    ),
+                    *("billion multiply-adds", "MB", "pooling"),
+                ),
+                _timm_networks(),
             ),
             "",
         ]
@@ -105,3 +128,20 @@ def _networks() -> list[tuple[str, ...]]:
             )
         )
     return rows
+
+
+def _timm_networks() -> list[tuple[str, ...]]:
+    return [
+        (
+            f"`timm:{it.name}`",
+            it.licence,
+            f"{it.million_parameters:g}",
+            str(it.features),
+            str(it.side),
+            str(it.multiple or "none"),
+            f"{it.giga_multiply_adds:g}",
+            f"{it.activation_mb:g}",
+            it.pooling,
+        )
+        for it in timm_networks().values()
+    ]

@@ -19,6 +19,7 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.array_cache import cache_folder_at
 from podium.trainables.file_caches.atomic_file import whole_file
 from podium.trainables.network.backbone_facts import backbone_facts, is_import_path
+from podium.trainables.network.timm_facts import timm_facts
 
 Source = Literal["results", "machine", "shipped"]
 """``results``: trials of the study itself; ``machine``: earlier runs that were started here."""
@@ -88,9 +89,13 @@ def seconds_of(wanted: ImageKind, known: Mapping[Source, Table]) -> tuple[float,
 
 def _giga(kind: ImageKind) -> float:
     """10^9 multiplications of an image in a forward pass; they grow with the number of pixels."""
-    facts = backbone_facts(kind.backbone) or backbone_facts(_UNKNOWN_NETWORK)
-    assert facts is not None, "podium knows its own networks"
-    return max(facts.giga_multiply_adds * ((kind.side or 0) / 224) ** 2, _LEAST_GIGA)
+    if (of_timm := timm_facts(kind.backbone)) is not None:
+        giga, side = of_timm.giga_multiply_adds, of_timm.side
+    else:
+        facts = backbone_facts(kind.backbone) or backbone_facts(_UNKNOWN_NETWORK)
+        assert facts is not None, "podium knows its own networks"
+        giga, side = facts.giga_multiply_adds, 224
+    return max(giga * ((kind.side or 0) / side) ** 2, _LEAST_GIGA)
 
 
 def own_table() -> Path:

@@ -19,6 +19,7 @@ from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.timm_facts import timm_facts
 from podium.trainables.settings.frozen_feature_rules import (
     FROZEN_FEATURES,
     input_problem,
@@ -241,7 +242,7 @@ def check_sizes(study: Study, problems: Problems) -> None:
         recipe = f"the recipe {study.training.recipe} has no default size"
         problems.at("image_sizes", f"must be given: {files[0]} has image files, and {recipe}")
     for backbone in study.backbones:
-        network = backbone_facts(backbone.name)
+        network = backbone_facts(backbone.name) or timm_facts(backbone.name)
         for index, size in enumerate(sizes):
             if network and (problem := network.size_problem(backbone.name, size)):
                 problems.add(("image_sizes", index), problem)

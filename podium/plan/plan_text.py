@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from podium.analysis.estimates.design_analysis import least_significant_difference
 from podium.analysis.wording import counted
-from podium.orchestrator.planning.block_plan import plan_warnings
+from podium.orchestrator.planning.block_plan import network_notes, plan_warnings
 from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.results.records.expected_values import Expected
@@ -112,6 +112,7 @@ def _short(hours: float) -> str:
 def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     """What must be known before the run: training, what is missing, and warnings."""
     yield training_note(planned)
+    yield from network_notes(planned.study)
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing

@@ -9,7 +9,9 @@ from podium.trainables.registry import literals, names
 
 TIMM = "timm:"
 
-_FOREIGN = re.compile(r"timm:[A-Za-z0-9_.\-]+|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_FOREIGN = re.compile(
+    r"timm:[A-Za-z0-9_.\-]+(/[a-z_]+)?|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,16 @@ from podium.trainables.registry import load, names
 from podium.trainables.settings.trial_settings import BackboneSettings
 
 
-def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> Backbone:
+def make_backbone(
+    settings: BackboneSettings, num_inputs: int | None = None, image_size: int | None = None
+) -> Backbone:
     """A fresh network; what of it does not come from a file is drawn from torch's generator.
 
     Args:
         settings: name and weights.
         num_inputs: length of the feature vectors that replace images; None for images.
+        image_size: height and width of images in pixels, for networks that are made for one size;
+            None for their own.
 
     Raises:
         TrialInputError: there is no such backbone, its weights are not there, or it does not take
@@ -28,8 +32,9 @@ def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> 
     if is_external(name):
         if num_inputs is not None:
             raise _takes_images(name)
-        of_timm = name.startswith(TIMM)
-        return TimmBackbone(name, weights) if of_timm else external_backbone(name, weights)
+        if name.startswith(TIMM):
+            return TimmBackbone(name, weights, image_size)
+        return external_backbone(name, weights)
     loaded = load("backbones", name)
     if loaded.takes_features and num_inputs is None:
         raise TrialInputError(f"backbone {name} takes feature vectors; the data set has images")

@@ -119,7 +119,8 @@ class ModelFile:
                 name.
         """
         unfilled = replace(self.settings.backbone, weights=RANDOM_WEIGHTS)
-        backbone = make_backbone(unfilled, self.num_inputs)
+        side = None if self.transform is None else self.transform.height
+        backbone = make_backbone(unfilled, self.num_inputs, side)
         embedder = Embedder(backbone, self.settings.embedding_dim, self.training)
         try:
             embedder.load_state_dict(dict(self.weights))

@@ -74,7 +74,7 @@ class TrialSetup:
         """
         vectors = self.dataset.vectors
         num_inputs = None if vectors is None else vectors.num_features
-        backbone = make_backbone(self.settings.backbone, num_inputs)
+        backbone = make_backbone(self.settings.backbone, num_inputs, self.settings.image_size)
         return Embedder(backbone, self.settings.embedding_dim, self.training)
 
     def make_loss(self) -> Criterion:
