@@ -51,6 +51,13 @@ def f_tail(statistic: float, df_numerator: float, df_denominator: float) -> floa
     return float(fdtrc(df_numerator, df_denominator, statistic))
 
 
+def binomial_tail(count: int, num: int, chance: float) -> float:
+    """P(X >= count) of a binomial X of ``num`` draws; ``count`` is at least 1."""
+    from scipy.special import bdtrc
+
+    return float(bdtrc(count - 1, num, chance))
+
+
 @lru_cache(maxsize=4096)  # pairs of one table have few gaps between average ranks
 def studentized_range_tail(q: float, num_groups: int) -> float:
     """P(max - min >= q) of ``num_groups`` independent standard normals (infinite df).

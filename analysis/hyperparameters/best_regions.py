@@ -1,6 +1,5 @@
 """Where the best configs of a loss lie, and whether winners accumulate at the end of a range."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.analysis.estimates.distributions import binomial_tail
 from podium.analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
     bootstrap_weights,
@@ -150,11 +150,7 @@ def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]
 
 def _is_many(count: int, num: int, chance: float) -> bool:
     """Whether at least this count has a probability below 5 % under a binomial distribution."""
-    tail = sum(
-        math.comb(num, found) * chance**found * (1 - chance) ** (num - found)
-        for found in range(count, num + 1)
-    )
-    return count > 0 and tail < _LEVEL
+    return count > 0 and binomial_tail(count, num, chance) < _LEVEL
 
 
 _COUNTED = ("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high")
