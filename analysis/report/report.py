@@ -14,6 +14,7 @@ from podium.analysis.figures.series import Series, series_of
 from podium.analysis.page.html_page import Page, Section, render_page
 from podium.analysis.page.page_limits import within_limits
 from podium.analysis.report.compute_cost import compute_cost
+from podium.analysis.report.configs import configs
 from podium.analysis.report.cross_validation import cross_validation
 from podium.analysis.report.fairness import fairness
 from podium.analysis.report.hyperparameters import hyperparameters
@@ -58,6 +59,7 @@ _CHAPTERS: _Chapters[StudyResults] = {
     "Hyperparameters": (
         (tuning_gains, "Tuning gains", "No final trial has been tested yet."),
         (hyperparameters, "Hyperparameters", "Nothing was searched."),
+        (configs, "Configs", "Each search drew configs of its own."),
         (learning_curves, "Learning curves", "No winner was retrained with validation classes."),
         (validation_and_test, "Validation against test", "No finalist has been tested."),
         (search_history, "Search history", "No search trial has a score yet."),
