@@ -28,6 +28,7 @@ LIKE_THESE = {
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
     "gradml-learning-rate-glyphs": ("search.trials=3",),
     "gradml-data-sets-glyphs": (),
+    "proxy-anchor-grid-glyphs": (),
 }
 ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 4}]"
 
