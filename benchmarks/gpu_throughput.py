@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from podium.trainables.batches.cpu_batches import HostBatches
 from podium.trainables.batches.device_batches import DeviceBatches
 from podium.trainables.batches.image_batches import ImageBatches
 from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.batches.random_crops import crop_boxes
 from podium.trainables.file_caches.image_files import ImageFiles
 from podium.trainables.file_caches.resized_images import resized
 from podium.trainables.loss_composition.make_criterion import make_criterion
@@ -104,17 +106,22 @@ def image_batches(
         return TensorBatches(side, device)
     everything = np.arange(len(paths))
     shorter_side = round(side / 0.875)
+    crop = partial(crop_boxes, scale_min=0.08)
     cache = resized(ImageFiles.hashed(paths, folder), shorter_side, folder)
     if way == "device":
         return DeviceBatches(
-            cache, everything, image_size=side, crop_scale_min=0.08, device=device
+            cache,
+            everything,
+            image_size=side,
+            crop=crop,
+            device=device,
         )
     return HostBatches(
         cache,
         everything,
         image_size=side,
         shorter_side=shorter_side,
-        crop_scale_min=0.08,
+        crop=crop,
         device=device,
         num_threads=arguments.threads,
     )

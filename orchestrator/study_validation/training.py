@@ -217,9 +217,9 @@ def _check_augmentation(
             "files of many sizes: choose a recipe for them, such as psomas2020, or set "
             "training.augmentation"
         )
-    elif kind == "random_resized_crop" and not has_image_files(dataset):
+    elif kind in ("random_resized_crop", "random_crop") and not has_image_files(dataset):
         rule = (
-            f"augmentation random_resized_crop is for image files, and those of {dataset.label} "
+            f"augmentation {kind} is for image files, and those of {dataset.label} "
             "have a size of their own: set training.augmentation to shift or none"
         )
     else:

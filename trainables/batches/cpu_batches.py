@@ -19,7 +19,7 @@ from torch import Tensor
 
 from podium.trainables.batches.augmentation import centre_crop, resized_crop
 from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
-from podium.trainables.batches.random_crops import Draws, are_flipped, crop_boxes, draw_crops
+from podium.trainables.batches.random_crops import Crop, Draws, are_flipped, draw_crops
 from podium.trainables.file_caches.decoded_pixels import Pixels
 
 Result = TypeVar("Result")
@@ -83,8 +83,7 @@ class HostBatches(ImageBatches):
         indices_N: positions of the role's images among ``pixels``.
         image_size: S, in pixels.
         shorter_side: shorter side of images resized for evaluation, at least ``image_size``.
-        crop_scale_min: smallest part of the area that a random crop of a training image keeps, in
-            (0, 1]; None: training images look as they do in evaluation.
+        crop: boxes of training images, drawn at random; None: they look as they do in evaluation.
         device: device of the network.
         num_threads: number of threads that prepare images, at least 1.
     """
@@ -94,7 +93,7 @@ class HostBatches(ImageBatches):
     _: KW_ONLY
     image_size: int
     shorter_side: int
-    crop_scale_min: float | None
+    crop: Crop | None
     device: torch.device
     num_threads: int
 
@@ -104,7 +103,7 @@ class HostBatches(ImageBatches):
         """See `ImageBatches.training`."""
         generator = np.random.default_rng(seed)
         indices = (np.tile(self.indices_N[positions], num_views) for positions in batches)
-        if self.crop_scale_min is None:
+        if self.crop is None:
             return self._made(self._job(self._cut_centres, indices_B) for indices_B in indices)
         return self._made(
             self._job(
@@ -145,12 +144,12 @@ class HostBatches(ImageBatches):
         indices_B: npt.NDArray[np.int64],
         part: slice,
     ) -> None:
-        assert self.crop_scale_min is not None
+        assert self.crop is not None
         for first in range(len(indices_B))[part][::_IMAGES_AT_A_TIME]:
             now = slice(first, min(first + _IMAGES_AT_A_TIME, part.stop))
             images = [self.pixels.image(index) for index in indices_B[now].tolist()]
             sizes = np.array([image.shape[:2] for image in images])
-            boxes = crop_boxes(draws_BA[now], sizes, self.crop_scale_min)
+            boxes = self.crop(draws_BA[now], sizes)
             for result_3SS, image, box, is_flipped in zip(
                 images_B3SS[now], images, boxes, are_flipped(draws_BA[now]), strict=True
             ):

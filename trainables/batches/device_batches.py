@@ -14,9 +14,9 @@ from torch import Tensor
 
 from podium.trainables.batches.image_batches import ImageBatches, evaluation_chunk
 from podium.trainables.batches.random_crops import (
+    Crop,
     are_flipped,
     centre_boxes,
-    crop_boxes,
     draw_crops,
 )
 from podium.trainables.device import sent
@@ -42,7 +42,7 @@ class DeviceBatches(ImageBatches):
         pixels: RGB images whose shorter side is resized for evaluation.
         indices_N: positions of the role's images among ``pixels``.
         image_size: S, at most the shorter side.
-        crop_scale_min: as of `HostBatches`.
+        crop: as of `HostBatches`.
         device: device of the network.
 
     Raises:
@@ -55,7 +55,7 @@ class DeviceBatches(ImageBatches):
         indices_N: npt.NDArray[np.int64],
         *,
         image_size: int,
-        crop_scale_min: float | None,
+        crop: Crop | None,
         device: torch.device,
     ) -> None:
         shapes_N = [pixels.image(int(index)).shape for index in indices_N]
@@ -68,7 +68,7 @@ class DeviceBatches(ImageBatches):
             image = torch.from_numpy(pixels.image(int(index)).reshape(-1, 3).copy())
             self._pixels_P3[first:end].copy_(image)
         self._image_size = image_size
-        self._crop_scale_min = crop_scale_min
+        self._crop = crop
         self._device = device
 
     def training(
@@ -78,11 +78,11 @@ class DeviceBatches(ImageBatches):
         generator = np.random.default_rng(seed)
         for positions in batches:
             chosen_B = np.tile(positions, num_views)
-            if self._crop_scale_min is None:
+            if self._crop is None:
                 yield self._centres(chosen_B)
                 continue
             draws_BA = draw_crops(len(chosen_B), generator)
-            boxes_B4 = crop_boxes(draws_BA, self._sizes_N2[chosen_B], self._crop_scale_min)
+            boxes_B4 = self._crop(draws_BA, self._sizes_N2[chosen_B])
             yield self._resized(chosen_B, boxes_B4, are_flipped(draws_BA))
 
     def evaluation(self) -> Iterator[Tensor]:

@@ -1,6 +1,7 @@
 """What the images of a trial go through on their way to the network."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from podium.trainables.batches.cpu_batches import HostBatches
 from podium.trainables.batches.device_batches import DeviceBatches
 from podium.trainables.batches.feature_batches import FeatureBatches
 from podium.trainables.batches.image_batches import ImageBatches, ResidentBatches
+from podium.trainables.batches.random_crops import Crop, crop_boxes, square_boxes
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.array_cache import cache_folder_at
@@ -73,15 +75,13 @@ class ImageInput:
             raise TrialInputError(
                 f"{name} needs an image_size, such as 224: its images are files of any size"
             )
-        self._assert_augmentation(name, "random_resized_crop")
+        self._assert_augmentation(name, "random_resized_crop", "random_crop")
         training = self.training
         if training.loader == "device" and training.cache == "none":
             raise TrialInputError(
                 "training.loader 'device' keeps resized images; with training.cache 'none' the "
                 "loader must be 'host'"
             )
-        is_cropped = training.augmentation == "random_resized_crop"
-        crop_scale_min = training.crop_scale_min if is_cropped else None
         shorter_side = evaluation_side(self.image_size, training.evaluation_crop)
         if training.cache == "none":
             pixels: Pixels = files
@@ -92,7 +92,7 @@ class ImageInput:
                 pixels,
                 indices_N,
                 image_size=self.image_size,
-                crop_scale_min=crop_scale_min,
+                crop=_crop(training),
                 device=self.device,
             )
         return HostBatches(
@@ -100,14 +100,24 @@ class ImageInput:
             indices_N,
             image_size=self.image_size,
             shorter_side=shorter_side,
-            crop_scale_min=crop_scale_min,
+            crop=_crop(training),
             device=self.device,
             num_threads=self.num_threads,
         )
 
-    def _assert_augmentation(self, name: str, known: str) -> None:
-        if self.training.augmentation not in (known, "none"):
+    def _assert_augmentation(self, name: str, *known: str) -> None:
+        if self.training.augmentation not in (*known, "none"):
+            choices = ", ".join(map(repr, known))
             raise TrialInputError(
-                f"training.augmentation must be '{known}' or 'none' for {name}; got "
-                f"{self.training.augmentation!r}"
+                f"training.augmentation must be {choices} or 'none' for {name}; got"
+                f" {self.training.augmentation!r}"
             )
+
+
+def _crop(training: TrainingSettings) -> Crop | None:
+    match training.augmentation:
+        case "random_resized_crop":
+            return partial(crop_boxes, scale_min=training.crop_scale_min)
+        case "random_crop":
+            return partial(square_boxes, share=training.evaluation_crop)
+    return None

@@ -6,6 +6,7 @@ the images are cut.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ _RATIO_MIN, _RATIO_MAX = 3 / 4, 4 / 3  # width over height
 _DRAWN = (_NUM_TRIES, _NUM_TRIES, 2, 1)
 
 Draws = npt.NDArray[np.float64]
+Sizes = npt.NDArray[np.int64]
+Crop = Callable[[Draws, Sizes], Sizes]
+"""From what was drawn and the sizes of images to the boxes that are seen."""
 
 
 def draw_crops(batch_size: int, generator: np.random.Generator) -> Draws:
@@ -58,6 +62,22 @@ def crop_boxes(
     random_B4 = np.concatenate([corners_B2, boxes_B2], axis=1)
     holds_B1 = holds_BT.any(axis=1, keepdims=True)
     return np.where(holds_B1, random_B4, _largest_centred(sizes_B2))
+
+
+def square_boxes(
+    draws_BA: Draws, sizes_B2: npt.NDArray[np.int64], share: float
+) -> npt.NDArray[np.int64]:
+    """Squares at a uniform position, shape (B, 4): resize, then torchvision's ``RandomCrop``.
+
+    Args:
+        draws_BA: what `draw_crops` drew for the images.
+        sizes_B2: heights and widths of the images, at least 1.
+        share: their side over the shorter side of the image, in (0, 1].
+    """
+    sides_B1 = np.rint(share * sizes_B2.min(axis=1, keepdims=True)).astype(np.int64).clip(1)
+    chances_B2 = draws_BA[:, 2 * _NUM_TRIES :][:, :2]
+    corners_B2 = np.floor(chances_B2 * (sizes_B2 - sides_B1 + 1)).astype(np.int64)
+    return np.concatenate([corners_B2, sides_B1, sides_B1], axis=1)
 
 
 def _largest_centred(sizes_B2: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -92,9 +92,12 @@ class TrainingSettings:
     """Whether the network goes through torch.compile."""
 
     # How images get from their files into the network.
-    augmentation: Annotated[str, OneOf(("shift", "random_resized_crop", "none"))] = "shift"
+    augmentation: Annotated[
+        str, OneOf(("shift", "random_resized_crop", "random_crop", "none"))
+    ] = "shift"
     """Change of training images: ``shift`` (one pixel, of images that have a size of their own),
-    or ``random_resized_crop`` with a flip."""
+    ``random_resized_crop`` with a flip, or ``random_crop`` with a flip: a square of
+    ``evaluation_crop`` of the shorter side, somewhere."""
     crop_scale_min: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.08
     """Smallest part of an image's area that a random crop keeps."""
     evaluation_crop: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.875

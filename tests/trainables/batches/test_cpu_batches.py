@@ -1,4 +1,5 @@
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from podium.trainables.reproducibility import reproducible
 from tests.trainables.small_photographs import Photographs
 
 CPU = torch.device("cpu")
+CROP = partial(crop_boxes, scale_min=0.2)
 SIZES = [(60, 80), (75, 60), (60, 60), (60, 190), (33, 47), (100, 64), (61, 60)]
 ROLE = np.array([6, 0, 3, 4, 1, 5])
 BATCHES = [np.array([0, 4, 2, 3]), np.array([5, 1]), np.array([3, 3, 1, 0])]
@@ -25,13 +27,13 @@ def photographs():
     return Photographs(SIZES)
 
 
-def host(pixels, *, crop_scale_min=0.2, num_threads=2, device=CPU, indices=ROLE):
+def host(pixels, *, crop=CROP, num_threads=2, device=CPU, indices=ROLE):
     return HostBatches(
         pixels,
         indices,
         image_size=32,
         shorter_side=40,
-        crop_scale_min=crop_scale_min,
+        crop=crop,
         device=device,
         num_threads=num_threads,
     )
@@ -77,7 +79,7 @@ def test_views_follow_one_another_and_each_is_cut_anew(photographs):
     (images,) = host(whole, indices=np.array([0])).training([np.array([0, 0])], 1, 3)
     assert images.shape == (6, 3, 32, 32)
     assert len(torch.unique(images.flatten(1), dim=0)) == 6
-    (views,) = host(photographs, crop_scale_min=None).training([np.array([2, 5])], 1, 3)
+    (views,) = host(photographs, crop=None).training([np.array([2, 5])], 1, 3)
     assert torch.equal(views.unflatten(0, (3, 2))[2], views[:2])
     assert not torch.equal(views[0], views[1])
 

@@ -1,15 +1,19 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
 from podium.trainables.batches.cpu_batches import HostBatches
 from podium.trainables.batches.device_batches import DeviceBatches
+from podium.trainables.batches.random_crops import crop_boxes
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.decoded_pixels import Pixels
 from podium.trainables.reproducibility import reproducible
 from tests.trainables.small_photographs import Photographs, photograph
 
 CPU = torch.device("cpu")
+CROP = partial(crop_boxes, scale_min=0.08)
 DEVICES = [CPU, pytest.param(torch.device("cuda"), marks=pytest.mark.gpu)]
 
 # Shorter side 40, as the cache has them for evaluation.
@@ -23,19 +27,17 @@ def photographs():
     return Photographs(SIZES)
 
 
-def on_device(pixels, device=CPU, *, image_size=32, crop_scale_min=0.08, indices=ROLE):
-    return DeviceBatches(
-        pixels, indices, image_size=image_size, crop_scale_min=crop_scale_min, device=device
-    )
+def on_device(pixels, device=CPU, *, image_size=32, crop=CROP, indices=ROLE):
+    return DeviceBatches(pixels, indices, image_size=image_size, crop=crop, device=device)
 
 
-def on_host(pixels, *, image_size=32, crop_scale_min=0.08):
+def on_host(pixels, *, image_size=32, crop=CROP):
     return HostBatches(
         pixels,
         ROLE,
         image_size=image_size,
         shorter_side=40,
-        crop_scale_min=crop_scale_min,
+        crop=crop,
         device=CPU,
         num_threads=2,
     )
@@ -73,14 +75,14 @@ def test_images_are_the_same_again_under_deterministic_algorithms(photographs, d
 def test_a_batch_whose_crops_are_many_is_cut_in_parts_without_a_trace():
     pixels = Photographs([(1600, 1900)])
     indices = np.zeros(1, dtype=np.int64)
-    batches = on_device(pixels, indices=indices, crop_scale_min=0.9)
+    batches = on_device(pixels, indices=indices, crop=partial(crop_boxes, scale_min=0.9))
     (images,) = batches.training([np.zeros(12, dtype=np.int64)], 4, 1)
     host_batches = HostBatches(
         pixels,
         indices,
         image_size=32,
         shorter_side=1600,
-        crop_scale_min=0.9,
+        crop=partial(crop_boxes, scale_min=0.9),
         device=CPU,
         num_threads=1,
     )

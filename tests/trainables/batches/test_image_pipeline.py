@@ -128,7 +128,7 @@ def test_vectors_are_passed_on(tmp_path):
         (
             "files",
             {"augmentation": "shift"},
-            "must be 'random_resized_crop' or 'none' for small; got 'shift'",
+            "must be 'random_resized_crop', 'random_crop' or 'none' for small; got 'shift'",
         ),
         ("files", {"loader": "device", "cache": "none"}, "the loader must be 'host'"),
         ("arrays", {"image_size": 8}, "image_size must be null for small, .* got 8"),

@@ -3,13 +3,14 @@ import pytest
 import torch
 from PIL import Image
 from scipy.stats import ks_2samp
-from torchvision.transforms import CenterCrop, RandomResizedCrop
+from torchvision.transforms import CenterCrop, RandomCrop, RandomResizedCrop
 
 from podium.trainables.batches.random_crops import (
     are_flipped,
     centre_boxes,
     crop_boxes,
     draw_crops,
+    square_boxes,
 )
 
 NUM_DRAWS = 8_000
@@ -47,6 +48,22 @@ def test_boxes_are_distributed_as_those_of_torchvision(height, width, scale_min)
     assert ks_2samp(*areas).pvalue > 1e-3
     assert ks_2samp(*ratios).pvalue > 1e-3
     assert np.allclose(np.corrcoef(ours.T), np.corrcoef(theirs.T), atol=0.05)
+
+
+@pytest.mark.parametrize(("height", "width"), [(256, 341), (300, 256)])
+def test_squares_are_distributed_as_crops_of_torchvision(height, width):
+    draws = draw_crops(NUM_DRAWS, np.random.default_rng(0))
+    ours = square_boxes(draws, np.full((NUM_DRAWS, 2), (height, width)), 224 / 256)
+    image = torch.zeros(1, height, width)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        theirs = [RandomCrop.get_params(image, (224, 224)) for _ in range(NUM_DRAWS)]
+    assert (ours[:, 2:] == 224).all()
+    for side in range(2):
+        assert ks_2samp(ours[:, side], np.array(theirs)[:, side]).pvalue > 1e-3
+    tiny = square_boxes(draws, np.full((NUM_DRAWS, 2), (1, 3)), 0.1)
+    assert (tiny[:, 2:] == 1).all()
+    assert set(tiny[:, 1]) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (1, 5000), (5000, 1), (3, 2), (7, 4000)])
