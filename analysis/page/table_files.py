@@ -17,8 +17,10 @@ from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
 from podium.analysis.tournament.standings_record import tournament_record
 from podium.analysis.tournament.tournament import Tournament
+from podium.errors import PodiumError
 
 _INDEX = "index"
+_OF_SCORES = ("recall", "table")  # the sections of a study and of a table that have scores
 # A number as `analysis.wording` writes it. The script of the page has the same pattern.
 _NUMBER = re.compile(r"[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?")
 
@@ -43,6 +45,20 @@ def latex_files(page: Page) -> dict[str, str]:
     files = {f"{table.name}.tex": latex_table(table) for table in tables}
     lines = [f"\\input{{{table.name}}}\n" for table in tables]
     return {**files, f"{_INDEX}.tex": "".join(lines)}
+
+
+def scores_latex(page: Page) -> str:
+    """The table of scores that a paper prints, in as many parts as the page has it.
+
+    Raises:
+        PodiumError: the page has none.
+    """
+    sections = [section for section in page.sections if section.name in _OF_SCORES]
+    shown = (part for section in sections for part in section.parts)
+    tables = _within(part for part in shown if isinstance(part, Table | SideBySide))
+    if not (text := "\n".join(map(latex_table, tables))):
+        raise PodiumError("there is no table of scores yet: no final trial has been tested")
+    return text
 
 
 def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:

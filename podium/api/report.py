@@ -71,13 +71,15 @@ class Report:
         """Write the page and what else is asked for; return where the page is."""
         from podium.analysis.page.html_page import render_page
         from podium.analysis.page.page_limits import within_limits
-        from podium.analysis.page.table_files import csv_files, latex_files
+        from podium.analysis.page.table_files import csv_files, latex_files, scores_latex
         from podium.orchestrator.results.storage.files import put
 
         target = targets.output or self.target
         put(target, render_page(within_limits(self.page)).encode())
+        if targets.one_table is not None:
+            put(targets.one_table, scores_latex(self.page).encode())
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):
-            if folder is not None:
+            if folder not in (None, targets.one_table):
                 for name, text in files(self.page).items():
                     put(folder / name, text.encode())
         if targets.json is not None and not targets.prints_json:

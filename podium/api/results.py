@@ -342,7 +342,8 @@ class Results:
             path: the page to write, which ends in ``.html``; None means ``report.html`` in the
                 results folder.
             csv: folder for every table as CSV; None means that none are written.
-            latex: folder for every table as LaTeX; None means that none are written.
+            latex: file that ends in ``.tex`` for the table of scores as LaTeX, or folder for every
+                table; None means that none are written.
             json: file for the answer, all tables and the tournament as JSON; None means none.
             score: name of the stored test score to rank losses by; None means the declared one.
             group: name -> losses of groups to compare; None means those of the study.

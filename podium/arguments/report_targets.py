@@ -29,7 +29,11 @@ class ReportTargets:
     ] = None
     latex: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write every table as LaTeX (booktabs)."),
+        typer.Option(
+            metavar="FILE_OR_FOLDER",
+            help="Also write LaTeX (booktabs): to a file that ends in .tex the table of scores, to"
+            " a folder every table.",
+        ),
     ] = None
     json: Annotated[
         Path | None,
@@ -44,6 +48,12 @@ class ReportTargets:
     def prints_json(self) -> bool:
         """Whether the record goes to the standard output."""
         return self.json == _STANDARD_OUTPUT
+
+    @property
+    def one_table(self) -> Path | None:
+        """The file of the table of scores; None if there is to be none, or all tables."""
+        is_file = self.latex is not None and self.latex.suffix.lower() == ".tex"
+        return self.latex if is_file else None
 
     def check(self) -> None:
         """Refuse targets at which a table or a file of a results folder would be overwritten.
@@ -62,6 +72,9 @@ class ReportTargets:
             raise PodiumError(
                 f"--json must not lie among the results in {json.parent}; got {json}"
             )
-        for name, folder in (("--csv", self.csv), ("--latex", self.latex)):
+        if self.one_table is not None and self.one_table.is_dir():
+            raise PodiumError(f"--latex names a file by .tex; {self.one_table} is a folder")
+        latex = self.latex if self.one_table is None else None
+        for name, folder in (("--csv", self.csv), ("--latex", latex)):
             if folder is not None and folder.exists() and not folder.is_dir():
                 raise PodiumError(f"{name} must be a folder; {folder} is a file")

@@ -64,3 +64,5 @@ def command(
         print_json(report.record())
     else:
         say(target)
+        if targets.one_table is not None:
+            say(targets.one_table)

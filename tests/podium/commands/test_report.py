@@ -10,6 +10,7 @@ import pytest
 from podium.cli import main
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.podium.calling import call
 
 CUB200 = Path(__file__).parents[3] / "studies" / "thesis_cub200.csv"
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
@@ -65,6 +66,18 @@ def test_tables_go_to_folders_and_everything_to_json(synthetic_folder, tmp_path,
     listed = list(csv.DictReader(io.StringIO(index)))
     assert [row["file"] for row in listed] == [f"{t['name']}.csv" for t in printed["tables"]]
     assert [int(row["rows"]) for row in listed] == [len(t["rows"]) for t in printed["tables"]]
+
+
+@pytest.mark.parametrize("kind", ["study", "table"])
+def test_a_tex_file_gets_the_one_table_of_scores(capsys, synthetic_folder, tmp_path, kind):
+    source = (synthetic_folder,) if kind == "study" else (CUB200, *TABLE)
+    paper = tmp_path / "paper" / "table.tex"
+    called = call(capsys, "report", *source, "--output", tmp_path / "page.html", "--latex", paper)
+    assert called.out.split() == [str(tmp_path / "page.html"), str(paper)]
+    text = paper.read_text()
+    assert text.count(r"\begin{table}") == text.count(r"\caption{") == 1
+    assert r"\textbf{" in text
+    assert [file.name for file in paper.parent.iterdir()] == ["table.tex"]
 
 
 @pytest.mark.parametrize(
