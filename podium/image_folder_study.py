@@ -26,20 +26,35 @@ _BATCH = 64
 # that everything works.
 _EFFORTS = ((20, 10, 8), (10, 6, 8), (5, 4, 8), (3, 3, 5), (2, 2, 2))
 
-_ON_GPU = """\
+ON_GPU = "resnet50"
+_ON_CPU = "# This machine has no GPU. With one: backbones [resnet50], image_sizes [224]"
+_BACKBONES = {
+    ON_GPU: """\
 backbones: [resnet50]            # weights of ImageNet; podium's docs list others
-"""
-_ON_CPU = """\
-# This machine has no GPU. With one: backbones [resnet50], image_sizes [224].
+""",
+    "efficientnet_lite0": f"""\
+{_ON_CPU}, mode fine_tune.
+backbones: [efficientnet_lite0]  # weights of ImageNet
+image_sizes: [128]
+""",
+    "conv_small": f"""\
+{_ON_CPU}.
 backbones: [conv_small]
 image_sizes: [64]
-"""
-_FROM_SCRATCH = """
-  learning_rate: 1.0e-3          # of a network that begins at random
+""",
+}
+_RATES = """
+  learning_rate: 1.0e-3          # of what begins at random
   proxy_learning_rate: 1.0e-2"""
+_TRAINING = {
+    ON_GPU: "",
+    "efficientnet_lite0": f"""
+  mode: frozen_features          # of the network; trials train the last layer{_RATES}""",
+    "conv_small": _RATES,
+}
 
 
-def folder_study_texts(root: Path, name: str, *, has_gpu: bool) -> Iterator[str]:
+def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
     """Commented study files for a folder of images, each of less effort than the one before.
 
     Every image is read, once.
@@ -47,7 +62,7 @@ def folder_study_texts(root: Path, name: str, *, has_gpu: bool) -> Iterator[str]
     Args:
         root: the folder: of a published data set, or with a folder for each class.
         name: name of the study.
-        has_gpu: whether this machine has a GPU; without one the network is a small one.
+        backbone: ``resnet50`` where there is a GPU; else ``efficientnet_lite0`` or ``conv_small``.
 
     Raises:
         PodiumError: there are no classes, too few of them, only classes of one image, or images
@@ -63,6 +78,7 @@ def folder_study_texts(root: Path, name: str, *, has_gpu: bool) -> Iterator[str]
     num_classes = max(2, min(_BATCH // samples, trained))  # of a batch
     notes = "".join(f"# {note}\n" for note in _notes(images, found))
     folder = str(root.resolve()).replace("'", "''")
+    num_gpus = int(backbone == ON_GPU)
     seen = ", transparency: white" if found.see_through else ""
     for epochs, trials, seeds in _EFFORTS:
         yield f"""\
@@ -72,7 +88,7 @@ def folder_study_texts(root: Path, name: str, *, has_gpu: bool) -> Iterator[str]
 {notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}
 datasets: [{{name: {images.dataset}, root: '{folder}'{options}{seen}}}]
-{_ON_GPU if has_gpu else _ON_CPU}embedding_dims: [128]
+{_BACKBONES[backbone]}embedding_dims: [128]
 losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.
 protocol: {protocol}
@@ -81,11 +97,11 @@ final: {{seeds: {seeds}}}                # with fewer than 8 no four can differ 
 tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
 training:
   recipe: psomas2020             # for image files: AdamW, random crops
-  epochs: {epochs:<22} # the recipe's are 100{"" if has_gpu else _FROM_SCRATCH}
+  epochs: {epochs:<22} # the recipe's are 100{_TRAINING[backbone]}
   batch_size: {samples * num_classes:<18} # of {num_classes} classes
   samples_per_class: {samples:<11} # images of a class in a batch
 keep: {{models: false}}            # true keeps the weights of every final trial
-resources: {{gpus_per_trial: {int(has_gpu)}}}   # 1 where there is a GPU; 0.5 for two trials on one
+resources: {{gpus_per_trial: {num_gpus}}}   # 1 where there is a GPU; 0.5 for two trials on one
 """
 
 

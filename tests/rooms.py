@@ -64,6 +64,7 @@ ROOMS: dict[str, set[str]] = {
         "podium/api", "podium/arguments", "podium/errors", "podium/kept_files", "podium/live",
         "podium/stop_signals", "podium/terminal", "search_spaces", "trainables",
         "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
+        "trainables/network",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
     # 14

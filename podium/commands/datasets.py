@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from podium.commands import datasets_layouts, datasets_text
+from podium.commands import datasets_fetch, datasets_layouts, datasets_text
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from podium.trainables.dataset_readers.image_checks import (
     TINY,
@@ -26,7 +26,7 @@ _SEE_THROUGH = (
 _TURNED = "Images that were not held upright (EXIF), which are seen as they are stored"
 
 command = typer.Typer(
-    help="Check a data set on disk, or write files that some losses need of it.",
+    help="Fetch pictures, check a data set on disk, or write files that some losses need of it.",
     no_args_is_help=True,
 )
 
@@ -74,6 +74,7 @@ def check(
     return _BROKEN
 
 
+command.command("fetch")(datasets_fetch.command)
 command.command("text")(datasets_text.command)
 command.command("layouts")(datasets_layouts.command)
 

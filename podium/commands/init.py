@@ -12,8 +12,11 @@ from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.study_template import study_template
 from podium.terminal.printing import say
+from podium.trainables.network.initial_weights import weights_problem
+from podium.trainables.settings.trial_settings import BackboneSettings
 
 _MOST_HOURS = 1.0
+_PRETRAINED = BackboneSettings(name="efficientnet_lite0", weights="imagenet")
 
 
 def command(
@@ -48,10 +51,15 @@ def _of_images(folder: Path, name: str) -> str:
     """The study of the most effort that this machine does in an hour."""
     import torch
 
-    from podium.image_folder_study import folder_study_texts
+    from podium.image_folder_study import ON_GPU, folder_study_texts
 
-    has_gpu = torch.cuda.is_available()
-    for text in folder_study_texts(folder.expanduser(), name, has_gpu=has_gpu):
+    backbone = ON_GPU
+    if not torch.cuda.is_available():
+        backbone = _PRETRAINED.name
+        if problem := weights_problem(_PRETRAINED):
+            say(f"The network is conv_small, which knows no pictures yet: {problem}", err=True)
+            backbone = "conv_small"
+    for text in folder_study_texts(folder.expanduser(), name, backbone):
         hours = load(yaml.safe_load(text)).plan().record["hours"]
         if hours is None or hours <= _MOST_HOURS:
             break

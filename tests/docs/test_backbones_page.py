@@ -8,6 +8,7 @@ from podium.trainables.network.make_backbone import make_backbone
 from podium.trainables.registry import names
 from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.docs.test_pages import rows_of_table
+from tests.trainables.backbone_names import made
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows_of_table("docs/reference/backbones.md", "name")}
 
@@ -34,7 +35,7 @@ def test_facts_are_those_of_the_class(name):
     assert sides == (", ".join(rules) or "any")
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in ("mlp", "identity")])
+@pytest.mark.parametrize("name", [made(name) for name in ROWS if name not in ("mlp", "identity")])
 def test_sizes_are_those_of_the_network(name):
     with torch.device("meta"):  # its sizes need no memory
         backbone = make_backbone(BackboneSettings(name=name))

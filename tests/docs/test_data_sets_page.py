@@ -2,6 +2,7 @@
 
 import re
 
+from podium.commands.datasets_fetchable import FETCHABLE
 from podium.trainables.dataset_readers.read_images import READERS
 from podium.trainables.datasets._image_folder import _DEFAULTS
 from podium.trainables.file_caches.resized_images import resized_size
@@ -35,6 +36,14 @@ def test_it_has_every_option_with_its_default():
     assert {name: row[0] for name, row in rows.items()} == {
         name: "must be given" if default is None else f"`{str(default).lower()}`"
         for name, default in _DEFAULTS.items()
+    }
+
+
+def test_it_has_every_picture_set_with_its_packages_and_licences():
+    rows = table("picture set")
+    assert {name: row[2] for name, row in rows.items()} == {
+        name: "; ".join(f"`{it.name}`: {it.licence}" for it in found.packages)
+        for name, found in FETCHABLE.items()
     }
 
 

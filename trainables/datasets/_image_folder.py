@@ -1,22 +1,25 @@
 """Data sets of image files as they were published and unpacked."""
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Self, cast, get_args
+from typing import NamedTuple, Self, cast, get_args
 
 import numpy as np
 
 from podium.trainables.dataset_interface.dataset import Dataset, DatasetFacts
-from podium.trainables.dataset_readers.image_list import ImageList, Published
+from podium.trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
 from podium.trainables.dataset_readers.read_images import READERS, read_images
 from podium.trainables.errors import TrialInputError, did_you_mean
 from podium.trainables.file_caches.image_files import ImageFiles, Transparency
 from podium.trainables.settings.training_settings import HyperparameterValue
 
+_ALL = "*"
 _DEFAULTS: Mapping[str, HyperparameterValue | None] = {
     "root": None,
     "allow_partial": False,
     "transparency": "drop",
+    "classes": _ALL,
 }
 
 
@@ -32,6 +35,8 @@ class ImageFolder(Dataset):
             compared then.
         transparency: what is seen behind transparent pixels: ``white``, ``black``, or with
             ``drop``, the default, the colour that they hold.
+        classes: which classes are taken, as a pattern of their names such as ``*.food``; each on
+            the side that it has among all classes.
     """
 
     has_own_size = False
@@ -46,11 +51,11 @@ class ImageFolder(Dataset):
             TrialInputError: an option is unknown or of the wrong kind, or what must be read is not
                 there.
         """
-        root, allow_partial, _ = _checked(options, cls.name)
+        chosen = _checked(options, cls.name)
         published = READERS[cls.name].PUBLISHED
-        if published is not None and not allow_partial:
+        if published is not None and not chosen.allow_partial and chosen.classes == _ALL:
             return _published_facts(published)
-        return _facts(cls._read(root, allow_partial), root)
+        return _facts(chosen.read(cls.name), chosen.root)
 
     @classmethod
     def load(cls, options: Mapping[str, HyperparameterValue], cache_folder: Path) -> Self:
@@ -60,36 +65,59 @@ class ImageFolder(Dataset):
             TrialInputError: an option is unknown or of the wrong kind, or something is missing or
                 not as published.
         """
-        root, allow_partial, transparency = _checked(options, cls.name)
-        images = cls._read(root, allow_partial)
+        chosen = _checked(options, cls.name)
+        images = chosen.read(cls.name)
         roles = np.array(images.roles)
         labels = np.array(images.labels, dtype=np.int64)
         return cls(
             class_names=images.class_names,
             test_class_names={images.class_names[label] for label in labels[roles != "train"]},
             labels=labels,
-            pixels=ImageFiles.hashed(images.paths, cache_folder, transparency),
+            pixels=ImageFiles.hashed(images.paths, cache_folder, chosen.transparency),
             gallery_N=roles == "gallery" if "gallery" in images.roles else None,
         )
 
-    @classmethod
-    def _read(cls, root: Path | None, allow_partial: bool) -> ImageList:
-        if root is None:
-            layout = READERS[cls.name].LAYOUT
+
+class _Options(NamedTuple):
+    """See `ImageFolder`."""
+
+    root: Path | None
+    allow_partial: bool
+    transparency: Transparency
+    classes: str
+
+    def read(self, dataset: str) -> ImageList:
+        """The images of the chosen classes."""
+        layout = READERS[dataset].LAYOUT
+        if self.root is None:
             raise layout.missing("root must be given, the folder with the data set in it")
-        return read_images(cls.name, root.expanduser(), allow_partial=allow_partial)
+        root = self.root.expanduser()
+        images = read_images(dataset, root, allow_partial=self.allow_partial)
+        if self.classes == _ALL:
+            return images
+        chosen = [
+            LabelledImage(path, images.class_names[label], role)
+            for path, label, role in zip(images.paths, images.labels, images.roles, strict=True)
+            if fnmatchcase(images.class_names[label], self.classes)
+        ]
+        if {image.role for image in chosen} != set(images.roles):
+            raise layout.wrong(
+                f"classes must match some of each of {', '.join(sorted(set(images.roles)))}; got "
+                f"{self.classes!r}"
+            )
+        return layout.image_list(chosen, None, allow_partial=True)
 
 
-def _checked(
-    options: Mapping[str, HyperparameterValue], dataset: str
-) -> tuple[Path | None, bool, Transparency]:
+def _checked(options: Mapping[str, HyperparameterValue], dataset: str) -> _Options:
     """The options, or one error that has everything that is wrong with them."""
     problems = [
         f"unknown option {name!r}{did_you_mean(name, _DEFAULTS)}; known: {', '.join(_DEFAULTS)}"
         for name in options
         if name not in _DEFAULTS
     ]
-    root, allow_partial, transparency = ({**_DEFAULTS, **options}[name] for name in _DEFAULTS)
+    root, allow_partial, transparency, classes = (
+        {**_DEFAULTS, **options}[name] for name in _DEFAULTS
+    )
     if "root" in options and (not isinstance(root, str) or not root):
         problems.append(f"root must be the path of a folder; got {root!r}")
     if not isinstance(allow_partial, bool):
@@ -97,10 +125,12 @@ def _checked(
     kinds = get_args(Transparency)
     if transparency not in kinds:
         problems.append(f"transparency must be one of {', '.join(kinds)}; got {transparency!r}")
+    if not isinstance(classes, str):
+        problems.append(f"classes must be a pattern of their names; got {classes!r}")
     if problems:
         raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
     given = None if root is None else Path(str(root))
-    return given, bool(allow_partial), cast(Transparency, transparency)
+    return _Options(given, bool(allow_partial), cast(Transparency, transparency), str(classes))
 
 
 def _published_facts(published: Published) -> DatasetFacts:

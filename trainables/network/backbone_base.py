@@ -33,6 +33,7 @@ class Backbone(nn.Module):
         published_weights: names of weights that can be downloaded; the first is what ``imagenet``
             means. None: there is nothing to download.
         weights_note: where to get weights that cannot be downloaded by name.
+        packages: modules it imports beside torch and torchvision, of the extra ``pretrained``.
         side_multiple: the height and width of images must be multiples of it.
         side_slack: number of pixels by which sides may be longer than such a multiple.
         min_side: the least height and width of images.
@@ -46,6 +47,7 @@ class Backbone(nn.Module):
     has_map: bool
     published_weights: tuple[str, ...] = ()
     weights_note: str = ""
+    packages: tuple[str, ...] = ()
     side_multiple: int = 1
     side_slack: int = 0
     min_side: int = 1

