@@ -127,7 +127,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/study", "orchestrator/trials", "podium/errors", "podium/kept_files",
-        "trainables", "trainables/dataset_interface", "trainables/trial",
+        "trainables", "trainables/dataset_interface",
     },
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",

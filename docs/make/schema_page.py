@@ -161,7 +161,7 @@ the study runs. Exit code 0: sound; 2: there are problems, a line each with file
 - Every file but those in `lock/` and `report.html` holds a SHA-256 of itself: JSON in its first key, of
   all that follows, Parquet in its footer under `podium_seal`, weights and embeddings in their headers.
   Podium's commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
-- Every row must be that of the trial which the study makes of its suggestion and its place: ids, hyperparameters, seeds,
+- Every row must be that of the trial which the study makes of its suggestion and its place: ids, seeds,
   splits, data, code. This needs the data; notes name missing ones.
 - Numbers must be finite, finals of the winner of their search or of the default, and copies must have an original.
 - Compared trials share test images, weights and classes. No search has more trials than its

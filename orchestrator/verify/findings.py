@@ -36,7 +36,9 @@ class Findings:
 
     def problem(self, file: Place | str, text: str) -> None:
         """Add a problem: something that must not be, and its file."""
-        self.problems.append(_line(text if str(file) in text else f"{file}: {text}"))
+        line = _line(text if str(file) in text else f"{file}: {text}")
+        if line not in self.problems:  # a run that cannot be read is met with the journals again
+            self.problems.append(line)
 
     def note(self, text: str) -> None:
         """Add a note: why something was not checked."""

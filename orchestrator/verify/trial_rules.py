@@ -5,25 +5,20 @@ others is imported: hashes are recomputed from copies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
-import pyarrow as pa
-from pydantic_core import from_json
 
 from podium.orchestrator.results.records.journal import SearchJournal
 from podium.orchestrator.results.records.journal_records import Ask
 from podium.orchestrator.results.records.runs import Run
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
 from podium.orchestrator.run.snapshot_study import changed_data
 from podium.orchestrator.study.blocks import blocks, searches
 from podium.orchestrator.study.study import Search, Study
 from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES
-from podium.orchestrator.trials.recorder import hyperparameter_columns, selection_rule
 from podium.orchestrator.trials.specification import Finalist, TrialSpec
 from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 from podium.orchestrator.verify.findings import Findings
@@ -33,31 +28,15 @@ from podium.trainables.errors import TrialInputError
 c = pl.col  # c.state is the column of that name
 
 _OF_WINNER = ["search", "selected_from", "config_hash"]
-# Settings that say where a trial ran, and where its files were; hashes of these are compared.
-_PLACES = ("num_threads", "cache_folder", "dataset", "backbone", "protocol")
-# Columns of finals that depend on how large the study was when they were planned.
-_OF_SIZE = ("index", "selected_from")
-
-
-class Results(NamedTuple):
-    """What a results folder holds: journals by search, rows as of `read_rows`."""
-
-    paths: StudyPaths
-    study: Study
-    runs: Sequence[Run]
-    rows: pl.DataFrame
-    journals: Mapping[str, SearchJournal]
+# Columns that depend on where a trial ran, and finals on how large the study was by then.
+_OF_PLACE = {"settings", "index", "selected_from"}
 
 
 def _is_another(name: str, *within: str) -> pl.Expr:
     return c(name).ne_missing(c(name).first().over(within))
 
 
-_IS_FINAL, _IS_SEARCH, _IS_COMPLETE = (
-    c.stage == "final",
-    c.stage == "search",
-    c.state == "COMPLETE",
-)
+_IS_FINAL, _IS_SEARCH = c.stage == "final", c.stage == "search"
 _STAGES, _STATES = ("search", "final", "baseline"), ("COMPLETE", "PRUNED", "FAILED")
 _CAUSES = sorted(FAILURE_CAUSES)
 _RULES = {
@@ -114,9 +93,15 @@ def read_rows(paths: StudyPaths, study: Study) -> pl.DataFrame:
     return rows.sort("search", "trial_id")
 
 
-def check_trials(results: Results, findings: Findings) -> None:
+def check_trials(
+    paths: StudyPaths,
+    study: Study,
+    runs: Sequence[Run],
+    rows: pl.DataFrame,
+    journals: Mapping[str, SearchJournal],
+    findings: Findings,
+) -> None:
     """Trials fit each other, the plan of their study, and what runs and journals tell of them."""
-    paths, study, runs, rows, journals = results
     asks = [(ask.search, ask.trial_id) for it in journals.values() for ask in it.asks]
     retried = [failure.trial_id for it in journals.values() for failure in it.retried]
     asked = pl.DataFrame(asks, {"search": pl.String, "trial_id": pl.String}, orient="row")
@@ -169,20 +154,18 @@ def _winners(rows: pl.DataFrame, retried: Sequence[str]) -> pl.DataFrame:
 
 
 def check_identities(
-    results: Results, datasets: Mapping[str, Dataset], findings: Findings
+    paths: StudyPaths,
+    study: Study,
+    rows: pl.DataFrame,
+    asks: Mapping[str, Sequence[Ask]],
+    datasets: Mapping[str, Dataset],
+    findings: Findings,
 ) -> None:
     """Every suggestion and every row is of a trial of the study, as far as its data are here.
-
-    Args:
-        results: the results.
-        datasets: data sets of the study that are here, by label.
-        findings: collects problems and notes.
 
     Raises:
         CorruptFileError: an ask is missing, was changed, or is of another study.
     """
-    paths, study, _, rows, journals = results
-    asks = {search: journal.asks for search, journal in journals.items()}
     check_suggestions(paths, asks, rows)
     try:
         changed = [*changed_data(paths, datasets), *changed_weights(rows, study)]
@@ -198,65 +181,40 @@ def check_identities(
     baselines = [spec for block in own_blocks for spec in maker.baseline_trials(block)]
     planned = {it.id: it for it in searches(study) if it.block in own_blocks}
     parts = rows.partition_by("search", as_dict=True)
-    schema = read_store(paths).schema
     for search_id in sorted({*planned, *(spec.search.id for spec in baselines)}):
         own, specs = asks.get(search_id, ()), list(baselines)
-        of_search = parts[search_id,].to_dicts() if (search_id,) in parts else []
+        of_search = parts.get((search_id,), rows.clear())
         if search := planned.get(search_id):
             specs += (check_ask(paths, search, ask, maker) for ask in own)
             specs += _finals(maker, search, own, of_search)
-        findings.checked["ids recomputed"] += len(own) + len(of_search)
-        made: dict[str, list[TrialSpec]] = {}
+        findings.checked["ids recomputed"] += len(own) + of_search.height
+        made: dict[str, list[TrialSpec]] = {}  # a config may be both the default and the winner
         for spec in specs:
             made.setdefault(spec.trial_id, []).append(spec)
-        for row in of_search:
-            # A config may be both the default and the winner.
-            of_trial = [[*_differences(row, it, schema)] for it in made.get(row["trial_id"], ())]
-            for broken in min(
-                of_trial, key=len, default=["must be of a trial that the study has"]
-            ):
-                findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
+        for row in of_search.iter_rows(named=True):
+            if not any(_is_of(row, spec) for spec in made.get(row["trial_id"], ())):
+                text = "must be of a trial that the study has, in all that says which it is"
+                findings.problem(row["file"], f"trial {row['trial_id']}: {text}")
+
+
+def _is_of(row: Mapping[str, object], spec: TrialSpec) -> bool:
+    columns = spec.identity_columns(str(row["study"]))
+    return all(row[name] == columns[name] for name in columns.keys() - _OF_PLACE)
 
 
 def _finals(
-    maker: TrialSpecMaker, search: Search, asks: Sequence[Ask], rows: Sequence[Mapping[str, Any]]
+    maker: TrialSpecMaker, search: Search, asks: Sequence[Ask], rows: pl.DataFrame
 ) -> Iterator[TrialSpec]:
     """The finals that the study makes of configs of a search, where rows have some."""
     first = {ask.config_hash: ask for ask in reversed(asks)}
-    finals = [row for row in rows if row["stage"] == "final" and row["config_hash"] in first]
-    stops = [_settings(row).get("stop_epoch") for row in finals]
-    chosen = {
-        (row["config_hash"], bool(row["is_winner"]), stop if type(stop) is int else None)
-        for row, stop in zip(finals, stops, strict=True)
-    }
-    for of, is_winner, stop in chosen:
+    stop = c.settings.str.json_path_match("$.stop_epoch").cast(pl.Int64, strict=False)
+    finals = rows.filter(c.stage == "final", c.config_hash.is_in(first.keys()))
+    for of, is_winner, epoch in finals.select("config_hash", "is_winner", stop).unique().rows():
         finalist = Finalist(
             config=first[of].hyperparameters,
             is_default=first[of].index == 0,
-            is_winner=is_winner,
-            selected_epoch=stop,
+            is_winner=bool(is_winner),
+            selected_epoch=epoch,
         )
         for spec in maker.final_trials(search, (finalist,), selected_from=0):
             yield from (spec, spec.copy())
-
-
-def _settings(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a row; none if they are no JSON of a trial."""
-    try:
-        found = from_json(row["settings"] or "")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _differences(row: Mapping[str, Any], spec: TrialSpec, schema: pa.Schema) -> Iterator[str]:
-    """What a row has otherwise than the trial that the study makes in its place."""
-    columns, settings = spec.identity_columns(row["study"]), _settings(row)
-    expected = from_json(str(columns.pop("settings")))
-    if settings != expected | {name: settings.get(name) for name in _PLACES}:
-        yield "settings must be those that the study gives to this trial"
-    columns |= hyperparameter_columns(schema, spec.settings.hyperparameters)
-    columns["selection_rule"] = selection_rule(spec.settings.protocol)
-    for name, value in columns.items():
-        if row[name] != value and not (spec.stage == "final" and name in _OF_SIZE):
-            yield f"{name} must be {value!r}, by the study; it is {row[name]!r}"

@@ -26,8 +26,6 @@ from podium.orchestrator.results.records.study_snapshot import (
 from podium.orchestrator.results.storage.files import (
     contents,
     list_files,
-    list_folders,
-    read_bytes,
     read_whole,
 )
 from podium.orchestrator.results.storage.locations import Place
@@ -39,14 +37,13 @@ from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.verify.findings import Findings
 from podium.orchestrator.verify.trial_rules import (
-    Results,
     check_identities,
     check_trials,
     read_rows,
 )
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import load_dataset_anew
-from podium.trainables.errors import CheckpointError, TrialInputError
+from podium.trainables.errors import TrialInputError
 
 _TRIAL_FILE = re.compile(r"trials/[^/]+/[^/]+\.parquet")
 _SUFFIX = ".safetensors"
@@ -90,17 +87,16 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
             findings.tell("reading the trials")
             rows = read_rows(paths, study)
             findings.checked["trials"] = rows.height
-    for folder in list_folders(paths.journals):
-        with findings.reading(folder):
-            journals |= read_journals(paths, [folder.name], runs=runs)
+    with findings.reading(paths.folder):
+        journals = read_journals(paths)
     _check_kept(paths, study, rows, findings)
     if study is None or not findings.is_readable:
         findings.note("values were not checked, since files cannot be read")
         return findings
-    results = Results(paths, study, runs, rows, journals)
-    check_trials(results, findings)
+    check_trials(paths, study, runs, rows, journals, findings)
     with findings.reading(paths.journals):
-        check_identities(results, datasets, findings)
+        asks = {search: journal.asks for search, journal in journals.items()}
+        check_identities(paths, study, rows, asks, datasets, findings)
     return findings
 
 
@@ -157,7 +153,7 @@ def _stored_study(
 def _check_kept(
     paths: StudyPaths, study: Study | None, rows: pl.DataFrame, findings: Findings
 ) -> None:
-    """Kept files and checkpoints are whole, and trials have the files that the study keeps."""
+    """Kept files are whole, and trials have the files that the study keeps."""
     keep = study.keep if study is not None and rows.height else None
     for kind, folder, is_kept, stages in (
         ("model", paths.models, keep and keep.models, ("final",)),
@@ -180,15 +176,3 @@ def _check_kept(
                 text = "is of a committed trial, and the study keeps it: it is missing. Restore it"
                 advice = f"if it was deleted on purpose, set keep.{folder.name} to false"
                 findings.problem(folder / name, f"{text}; {advice}")
-    for file in list_files(paths.checkpoints, ".pt"):
-        with findings.reading(file):
-            if (content := read_bytes(file)) is None:
-                continue  # its trial was committed at this moment
-            findings.checked["checkpoints"] += 1
-            # Takes half a gigabyte of memory with it, and few folders that are verified need it.
-            from podium.trainables.trial.checkpoint import verified_archive
-
-            try:
-                verified_archive(content)
-            except CheckpointError as error:
-                findings.problem(file, f"{error}; its trial starts from scratch")

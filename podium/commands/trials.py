@@ -46,7 +46,7 @@ def command(
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """
-    from podium.orchestrator.results.records.journal import read_retried
+    from podium.orchestrator.results.records.journal import read_journals, retried_failures
     from podium.orchestrator.results.records.store_paths import StudyPaths
 
     if failed and (sort is not None or top is not None):
@@ -68,7 +68,8 @@ def command(
     is_part = any(wanted is not None for wanted in (stage, loss, fold))
     shown = opened.select_trials(loss=loss, stage=stage, fold=fold) if is_part else opened.trials
     states = dict(opened.trials.select("trial_id", "state").iter_rows())
-    for trial_id, earlier in read_retried(StudyPaths(opened.folder)).items():
+    journals = read_journals(StudyPaths(opened.folder))
+    for trial_id, earlier in retried_failures(journals).items():
         if not is_part or trial_id in shown["trial_id"]:
             for failure in earlier:
                 say(retried_line(trial_id, states.get(trial_id, "not finished"), failure))

@@ -17,7 +17,7 @@ from podium.orchestrator.results.locks.study_lock import (
     lock_owner,
     machine_id,
 )
-from podium.orchestrator.results.records.journal import read_retried
+from podium.orchestrator.results.records.journal import read_journals
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store, read_study
@@ -134,7 +134,7 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     # Attempts that became rows of failed trials, minus those whose rows were withdrawn since.
     failed = sum(it.tries for it in spent if it.use == "failed")
     if failed:
-        failed = max(0, failed - sum(map(len, read_retried(paths).values())))
+        failed = max(0, failed - sum(len(it.retried) for it in read_journals(paths).values()))
     owner = running_owner(paths, [it.changed_at for it in files if it.path.startswith("lock/")])
     state: State = "running" if owner else ended_state(runs, trials, failed)
     return replace(

@@ -18,7 +18,7 @@ def write_records(paths: StudyPaths, records: Iterable[Record]) -> None:
 
 def rewrite(paths: StudyPaths, search: str, changed: Callable[[Record], Record]) -> None:
     """Write the journal of a search anew, soundly sealed, with each record changed."""
-    (lines,) = journal._lines_in(paths, journal._files_of(paths, [search]), ()).values()
+    lines = journal._lines_in(paths, journal._files_of(paths), ())[search]
     records = [changed(line.record()) for line in lines]
     journal.remove_journal(paths, search)
     write_records(paths, records)

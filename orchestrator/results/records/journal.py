@@ -17,7 +17,7 @@ driver left which was killed while writing it.
 import hashlib
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -27,7 +27,7 @@ from podium.errors import CorruptFileError, StoreError
 from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
 from podium.orchestrator.results.records.json_records import parsed
 from podium.orchestrator.results.records.runs import Run, read_runs
-from podium.orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import (
     each,
     list_files,
@@ -92,25 +92,16 @@ class SearchJournal:
     retried: list[RetriedFailure] = field(default_factory=list)
 
 
-def read_journals(
-    paths: StudyPaths,
-    searches: Collection[str] | None = None,
-    runs: Sequence[Run] | None = None,
-) -> dict[str, SearchJournal]:
+def read_journals(paths: StudyPaths) -> dict[str, SearchJournal]:
     """Search id -> its journal, sorted.
-
-    Args:
-        paths: paths of the results folder.
-        searches: ids of the searches that are meant; None for all.
-        runs: the runs of the study, of who has read them just now.
 
     Raises:
         CorruptFileError: a line was changed, is missing, or is no record of its search; or a run
             cannot be read.
     """
     # Runs are read before the journals: one that ends meanwhile has written more.
-    runs = read_runs(paths) if runs is None else runs
-    found = _lines_in(paths, _files_of(paths, searches), runs)
+    runs = read_runs(paths)
+    found = _lines_in(paths, _files_of(paths), runs)
     return {search: _journal(search, lines) for search, lines in found.items()}
 
 
@@ -126,11 +117,6 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
         yield from (journal.attempts[key] for key in sorted(journal.attempts))
 
 
-def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
-    """Trial id -> its withdrawn failures in order; raises as `read_journals`."""
-    return retried_failures(read_journals(paths))
-
-
 def retried_failures(journals: Mapping[str, SearchJournal]) -> dict[str, list[RetriedFailure]]:
     """Trial id -> its withdrawn failures in order."""
     found: dict[str, list[RetriedFailure]] = {}
@@ -142,8 +128,9 @@ def retried_failures(journals: Mapping[str, SearchJournal]) -> dict[str, list[Re
 
 def remove_journal(paths: StudyPaths, search: str) -> None:
     """Delete the journal of a search, the last file first: whatever is left by then is whole."""
-    for file in reversed(_files_of(paths, [search])):
-        remove(file)
+    for file in reversed(_files_of(paths)):
+        if file.parent.name == search:
+            remove(file)
 
 
 @dataclass(slots=True)
@@ -182,7 +169,7 @@ class Journal:
 
     def read(self) -> dict[str, SearchJournal]:
         """The journals of all searches, which this run continues; raises as `read_journals`."""
-        runs, files = read_runs(self._paths), _files_of(self._paths, None)
+        runs, files = read_runs(self._paths), _files_of(self._paths)
         last = {file.parent.name: int(file.stem) for file in files}
         lines = _lines_in(self._paths, files, runs)
         for search in lines.keys() - self._tails.keys():
@@ -248,13 +235,9 @@ def _seal(before: bytes, text: bytes) -> bytes:
     return hashlib.sha256(before + text).hexdigest().encode()
 
 
-def _files_of(paths: StudyPaths, searches: Collection[str] | None) -> list[Place]:
-    """The files of some journals, or of all, each search's in order."""
-    if searches is None:
-        files = list_files(paths.journals, ".jsonl", in_subfolders=True)
-    else:
-        folders = map(paths.journal_folder, sorted(filter(is_file_name, searches)))
-        files = [file for folder in folders for file in list_files(folder, ".jsonl")]
+def _files_of(paths: StudyPaths) -> list[Place]:
+    """The files of all journals, each search's in order."""
+    files = list_files(paths.journals, ".jsonl", in_subfolders=True)
     for file in files:
         if not file.stem.isdecimal():
             raise CorruptFileError(f"{file} is no journal: its name must be a number; delete it")

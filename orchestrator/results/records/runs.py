@@ -150,8 +150,8 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     for file, values in zip(files, each(read_checksummed, files), strict=True):
         if file != (due := paths.run(len(runs) + 1)):
             raise CorruptFileError(
-                f"{due} is missing, while there are {len(files)} runs: what it spent would be"
-                " spent again. Restore the file from a copy"
+                f"{due} is missing, while there is {files[-1].name}: what it spent would be spent"
+                " again. Restore the file from a copy"
             )
         run = parsed(_ADAPTER, json.dumps(values).encode(), str(file), "run")
         if run.number != len(runs) + 1:

@@ -14,7 +14,7 @@ from podium.orchestrator.results.records.journal import (
     Journal,
     read_attempts,
     read_journals,
-    read_retried,
+    retried_failures,
 )
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -101,7 +101,7 @@ def test_the_failure_stays_on_record_and_so_does_the_attempt(copied):
     before = of_trials(all_columns(copied), failed_ids(copied)).to_dicts()
     run_fixed(copied)
     paths = StudyPaths(copied / PATHS)
-    retried = read_retried(paths)
+    retried = retried_failures(read_journals(paths))
     assert sorted(retried) == [row["trial_id"] for row in before]
     for row in before:
         (failure,) = retried[row["trial_id"]]
@@ -148,7 +148,7 @@ def test_what_fails_again_is_failed_again_and_may_be_retried_again(copied):
     assert_sound(copied)
     run_fixed(copied)
     assert_sound(copied)
-    retried = read_retried(StudyPaths(copied / PATHS))
+    retried = retried_failures(read_journals(StudyPaths(copied / PATHS)))
     assert retried.keys() == failed
     for failures in retried.values():
         assert [(it.number, it.attempts) for it in failures] == [(1, 1), (2, 2)]
@@ -296,7 +296,7 @@ def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finish
         found = verify_store(storage / PATHS)
         assert found.problems == []
         run_fixed(storage, causes=wish)  # the wish that was recorded is kept, and not doubled
-        recorded = read_retried(StudyPaths(storage / PATHS))
+        recorded = retried_failures(read_journals(StudyPaths(storage / PATHS)))
         assert {len(them) for them in recorded.values()} <= {1}
         assert failed_ids(storage) == (failed - recorded.keys() if wish is None else set())
         run_fixed(storage)

@@ -13,7 +13,7 @@ from tests.orchestrator.damaged_stores import a_file, a_place, copy_of, problems
 
 FILES = (
     *("store.json", "study.json", "provenance.json", "trials/*/*.parquet"),
-    *("journal/*/000001.jsonl", "runs/000001.json", "checkpoints/*.pt"),
+    *("journal/*/000001.jsonl", "runs/000001.json"),
 )
 KEPT = ("trials/*/*.gathered.parquet", "models/*.safetensors", "embeddings/*.safetensors")
 FOLDERS = (

@@ -19,8 +19,8 @@ from podium.orchestrator.results.records.journal import (
     read_asks,
     read_attempts,
     read_journals,
-    read_retried,
     remove_journal,
+    retried_failures,
 )
 from podium.orchestrator.results.records.journal_records import Ask, Attempt, RetriedFailure
 from podium.orchestrator.results.records.runs import Run, write_run
@@ -120,11 +120,11 @@ def test_every_record_comes_back_and_of_an_attempt_what_is_known_last(paths):
     write_records(paths, [replace(ASK, search="r", trial_id="t9")])
     assert list(read_asks(paths)) == ["r", "s"]
     assert list(read_attempts(paths)) == [ENDED, replace(BEGUN, number=2)]
-    assert read_retried(paths) == {"t0": [FAILURE]}
+    assert retried_failures(read_journals(paths)) == {"t0": [FAILURE]}
 
 
 def test_an_empty_folder_has_no_records(paths):
-    assert (read_asks(paths), list(read_attempts(paths)), read_retried(paths)) == ({}, [], {})
+    assert read_journals(paths) == {}
     assert Journal(paths).read() == {}
 
 
