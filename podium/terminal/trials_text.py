@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from podium.orchestrator.results.records.metric_columns import known_test_columns, short_label
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.terminal.fitting_table import fitted_text
+from podium.terminal.printing import cell_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,43 +19,69 @@ HYPERPARAMETER = "hp."
 WHICH = ("stage", "block", "loss", "protocol", "repeat", "train_on", "fold", "same_as")
 """Columns that say which trial a row is, besides its id."""
 
-# In the order of the text, which has hyperparameters before the results.
-_NAMES = ("trial_id", *(name for name in WHICH if name not in ("repeat", "fold")), "state")
-_NUMBERS = ("repeat", "fold")
-_RESULTS = ("epochs_run", "seconds", "objective")
-# What the text shows first where there is no room for all of it; then hyperparameters.
+# In the order of the text, around what was searched and the scores.
+_FIRST = ("loss", "block", "stage", "protocol", "train_on")
+_LAST = ("state", "epochs_run", "seconds", "repeat", "fold", "same_as", "trial_id")
+_SEARCHED = "searched"
+# What the text shows first where there is no room for all of it.
 _WORTH_MOST = (
-    *("trial_id", "loss", "test", "objective", "fold", "stage", "block", "protocol", "repeat"),
-    "train_on",
+    *("loss", "test", "objective", "trial_id", _SEARCHED, "fold", "stage", "block", "protocol"),
+    *("repeat", "train_on", "state", "seconds"),
 )
 
 
 def shown_names(found: "pl.DataFrame") -> dict[str, str]:
-    """Column -> its name in the text, in the order of the text: scores are last."""
+    """Column -> its name in the text."""
     tests = known_test_columns(found.columns)
-    hyperparameters = [name for name in found.columns if name.startswith(HYPERPARAMETER)]
     shown = {name: f"test {short_label(metric, k or 0)}" for name, (metric, k) in tests.items()}
     shown[next(iter(tests))] = "test"
-    shown |= {name: name.removeprefix(HYPERPARAMETER) for name in hyperparameters}
-    ordered = (*_NAMES, *_NUMBERS, *hyperparameters, *_RESULTS, *tests)
-    return {name: shown.get(name, name) for name in ordered if name in found.columns}
+    return {name: shown.get(name, name.removeprefix(HYPERPARAMETER)) for name in found.columns}
 
 
 def trials_text(found: "pl.DataFrame") -> str:
     """The columns that have room, but for those that are empty or that all rows share.
 
+    Scores are in percent, label distances as they are.
+
     Args:
         found: trials, as of `podium.Results.select_trials`.
     """
-    names = {name: shown for name, shown in shown_names(found).items() if _is_telling(found[name])}
-    by_use = sorted(names, key=lambda name: found[name].null_count())
-    hyperparameters = [names[name] for name in by_use if name.startswith(HYPERPARAMETER)]
-    worth = (*_WORTH_MOST, *hyperparameters, "state", "seconds")
-    return fitted_text(
-        found.select(list(names)).rename(names).to_dicts(),
-        columns=list(names.values()),
-        worth=[name for name in worth if name in names.values()],
-    )
+    names = shown_names(found)
+    tests = known_test_columns(found.columns)
+    scores = [name for name in ("objective", *tests) if _is_telling(found[name])]
+    first, last = ([it for it in of if _is_telling(found[it])] for of in (_FIRST, _LAST))
+    searched = _searched(found)
+    columns = [*first, *([_SEARCHED] if any(searched) else []), *scores, *last]
+    percents = [it for it in scores if tests.get(it, ("", 0))[0] != "mean_label_distance"]
+    rows = [
+        {names.get(name, name): (row | {_SEARCHED: text})[name] for name in columns}
+        for row, text in zip(_in_percent(found, percents), searched, strict=True)
+    ]
+    shown = [names.get(name, name) for name in columns]
+    worth = [name for name in _WORTH_MOST if name in shown]
+    return fitted_text(rows, columns=shown, worth=worth)
+
+
+def _in_percent(found: "pl.DataFrame", names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for row in found.to_dicts():
+        yield row | {it: None if row[it] is None else round(100 * row[it], 2) for it in names}
+
+
+def _searched(found: "pl.DataFrame") -> list[str]:
+    """``lr=0.0013 margin=0.38`` of each row: what varies between the trials of its loss."""
+    hyperparameters = [name for name in found.columns if name.startswith(HYPERPARAMETER)]
+    varying = {
+        loss: [name for name in hyperparameters if part[name].drop_nulls().n_unique() > 1]
+        for (loss,), part in found.group_by("loss")
+    }
+    return [
+        " ".join(
+            f"{name.removeprefix(HYPERPARAMETER)}={cell_text(row[name])}"
+            for name in varying[row["loss"]]
+            if row[name] is not None
+        )
+        for row in found.to_dicts()
+    ]
 
 
 def _is_telling(values: "pl.Series") -> bool:

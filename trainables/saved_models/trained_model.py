@@ -139,7 +139,7 @@ class TrainedModel:
             np.arange(len(files)),
             image_size=transform.height,
             shorter_side=evaluation_side(transform.height, transform.evaluation_crop),
-            crop_scale_min=None,
+            crop=None,
             device=self._device,
             num_threads=self._num_threads,
         )
