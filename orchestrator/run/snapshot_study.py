@@ -20,12 +20,12 @@ from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.run.study_code import refuse_changed_code, write_study_code
 from podium.orchestrator.study.blocks import blocks
 from podium.orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
+from podium.orchestrator.study.defaults import task_of
 from podium.orchestrator.study.fairness import fairness
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.resolved_study import resolved_dict, space_dict
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.study.study_changes import forbidden_changes
-from podium.orchestrator.study_validation.comparison import task_of
 from podium.orchestrator.trials.provenance import provenance
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import forget_datasets, load_dataset

@@ -29,7 +29,7 @@ from podium.orchestrator.study.study import Control, GpuHours, Hours, Study, Tri
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.read_keys import read_keys
 from podium.orchestrator.study_parser.yaml_tree import compose
-from podium.orchestrator.study_validation.searches import check_budget
+from podium.orchestrator.study_validation.check_study import check_budget
 
 _NUM_NAMED = 3  # of the searches that are cancelled
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0

@@ -29,9 +29,9 @@ from podium.orchestrator.study.configs import (
     unsearched_values,
     warm_start_key,
 )
+from podium.orchestrator.study.defaults import task_of
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.orchestrator.study_validation.comparison import task_of
 from podium.search_spaces.parameters import Value, existing
 from podium.trainables.tasks import objective_of
 

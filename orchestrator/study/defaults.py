@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from podium.orchestrator.study.study import StudyTraining
+from podium.orchestrator.study.study import Study, StudyTraining
 from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import TIMM, backbone_facts
@@ -16,7 +16,7 @@ from podium.trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
 )
-from podium.trainables.tasks import objective_of
+from podium.trainables.tasks import Task, objective_of
 
 _OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 
@@ -74,6 +74,11 @@ def has_image_files(dataset: DatasetSettings) -> bool:
         return not has_own_size(dataset)
     except TrialInputError:  # reported where data sets are checked
         return False
+
+
+def task_of(study: Study) -> Task:
+    """The task of a checked study, which all its data sets share."""
+    return dataset_facts(study.datasets[0]).task
 
 
 def metric_of(datasets: Sequence[DatasetSettings]) -> str:

@@ -20,13 +20,14 @@ from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.network.timm_facts import timm_facts
+from podium.trainables.registry import load
 from podium.trainables.settings.frozen_feature_rules import (
     FROZEN_FEATURES,
     input_problem,
     mode_problem,
 )
 from podium.trainables.settings.training_settings import TrainingSettings, balanced_samplers
-from podium.trainables.settings.trial_settings import DatasetSettings
+from podium.trainables.tasks import loss_problem, sampler_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +82,25 @@ def unused_by_all(study: Study, items: Iterable[TrainedLoss]) -> dict[str, str]:
     return {name: "; ".join(dict.fromkeys(reasons[name] for reasons in found)) for name in names}
 
 
-def check_grace(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note a stopping rule whose first epoch comes after the last one of a training."""
-    grace = study.search.early_stopping.grace_epochs
-    epochs = min((item.training.epochs for item in items), default=grace)
-    if study.search.early_stopping.kind == "asha" and grace > epochs:
+def check_training(study: Study, problems: Problems) -> None:
+    """Note trainings that no trial could do, and settings that none would use."""
+    items = trained_losses(study)
+    _check_images(study, problems)
+    _check_batches(study, items, problems)
+    _check_unused(study, items, problems)
+    for item in items:
+        _check_loss(study, item, problems)
+    _check_task(study, items, problems)
+
+
+def _check_batches(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
+    """Note impossible sizes of balanced batches, and a first rung after the last epoch."""
+    stopping = study.search.early_stopping
+    epochs = min((item.training.epochs for item in items), default=stopping.grace_epochs)
+    if stopping.kind == "asha" and stopping.grace_epochs > epochs:
         rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
-        problems.add("search.early_stopping.grace_epochs", rule, got=grace)
-
-
-def check_batches(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note impossible sizes of balanced batches; other samplers take any size."""
+        path = "search.early_stopping.grace_epochs"
+        problems.add(path, rule, got=stopping.grace_epochs)
     trainings = [item.training for item in items if item.training.is_balanced]
     for size, per_class in dict.fromkeys(
         (it.batch_size, it.samples_per_class) for it in trainings
@@ -100,134 +109,111 @@ def check_batches(study: Study, items: Sequence[TrainedLoss], problems: Problems
             rule = "must be at least 2: a positive needs a partner"
             problems.at("training.samples_per_class", rule, got=per_class)
         elif size < 2 * per_class or size % per_class:
-            rule = (
-                f"must be a multiple of samples_per_class ({per_class}) that holds at least 2"
-                " classes"
-            )
+            rule = f"must be a multiple of samples_per_class ({per_class}), of 2 classes or more"
             problems.at("training.batch_size", rule, got=size)
 
 
-def check_settings(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note every setting, given or tuned, that changes nothing for any loss in any block."""
-    unused = unused_by_all(study, items)
-    _note_unused(("training",), study.training.overrides, unused, problems)
-    for index, name in enumerate(study.search.tune):
-        if name in unused:
-            path = ("search", "tune", index)
-            problems.at(path, f"changes nothing: {unused[name]}", got=name)
-
-
-def check_values(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note values and ranges of single losses that change nothing."""
+def _check_unused(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
+    """Note every setting, of all losses or of one, that changes nothing in any block."""
+    given: list[tuple[Path, str | None, Mapping[str, object]]] = [
+        (("training",), None, study.training.overrides),
+        (("search", "tune"), None, dict.fromkeys(study.search.tune)),
+    ]
     for index, loss in enumerate(study.losses):
-        unused = unused_by_all(study, [item for item in items if item.loss == loss.name])
-        _note_unused(("losses", index, "values"), loss.values, unused, problems)
-        _note_unused(("losses", index, "space"), loss.own_parameters, unused, problems)
+        given.append((("losses", index, "values"), loss.name, loss.values))
+        given.append((("losses", index, "space"), loss.name, loss.own_parameters))
+    for section, name, settings in given:
+        unused = unused_by_all(study, [it for it in items if name in (None, it.loss)])
+        for setting in settings.keys() & unused.keys():
+            is_value = section[-1] in ("training", "values")
+            shown = {"got": settings[setting]} if is_value else {}
+            problems.at((*section, setting), f"changes nothing: {unused[setting]}", **shown)
 
 
-def _note_unused(
-    section: Path, given: Mapping[str, object], unused: Mapping[str, str], problems: Problems
-) -> None:
-    for name, value in given.items():
-        if name in unused:
-            shown = {} if section[-1] == "space" else {"got": value}
-            problems.at((*section, name), f"changes nothing: {unused[name]}", **shown)
+def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
+    """Note parts that would start after the last epoch, and needs that the training lacks."""
+    path, needs = loss_path(study, item.loss), facts_of(item.loss).needs
+    given, dataset = study.loss(item.loss).values, dataset_of(study, item.block)
+    for name in item.configs[0]:
+        earliest = given.get(name, min(config[name] for config in item.configs))
+        rule = start_epoch_problem(name, earliest, item.training.epochs)
+        if rule and not problems.concern((*path, "values", name)):
+            problems.add((*path, "values", name), rule, got=earliest)
+    has_vectors = dataset_facts(dataset).num_features is not None
+    problem = mode_problem(item.training.mode, item.loss, needs, has_vectors=has_vectors)
+    if problem and not problems.concern(path):
+        problems.add(path, problem)
+    if "balanced" in needs and not item.training.is_balanced:
+        rule = (
+            f"must be {' or '.join(balanced_samplers())}: {item.loss} compares images of a class, "
+            "of which a random batch has hardly any"
+        )
+        if not problems.concern("training.sampler"):
+            problems.at("training.sampler", rule, got=item.training.sampler)
+    path = ("datasets", study.datasets.index(dataset))
+    has_text = "class_text" not in needs or "class_text" in dataset.options
+    if not has_text and not problems.concern(path):
+        rule = (
+            f"{item.loss} needs a vector for the name of each class: give {dataset.label} "
+            "the option class_text, a file that `podium datasets text` makes"
+        )
+        problems.add(path, rule)
 
 
-def check_epochs(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note memories and main losses that would start after the last epoch in every config."""
-    for item in items:
-        given = study.loss(item.loss).values
-        for name in item.configs[0]:
-            path: Path = ("losses", study.loss_names.index(item.loss), "values", name)
-            earliest = given.get(name, min(config[name] for config in item.configs))
-            rule = start_epoch_problem(name, earliest, item.training.epochs)
-            if rule and not problems.concern(path):
-                problems.add(path, rule, got=earliest)
+def loss_path(study: Study, loss: str) -> Path:
+    """Path to a loss of the study."""
+    return ("losses", study.loss_names.index(loss))
 
 
-def check_balance(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note losses that compare images of a class where batches are drawn without regard to it."""
-    for loss, training in {item.loss: item.training for item in items}.items():
-        if not training.is_balanced and "balanced" in facts_of(loss).needs:
-            rule = (
-                f"must be {' or '.join(balanced_samplers())}: {loss} compares images of a class, "
-                "and with many classes a random batch has hardly any (1.3 % of the anchors of a "
-                "batch of 180 on Stanford Online Products)"
-            )
-            problems.at("training.sampler", rule, got=training.sampler)
+def _check_task(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
+    """Note data sets of different tasks, and losses or batches for another task."""
+    tasks = {dataset.label: dataset_facts(dataset).task for dataset in study.datasets}
+    if len(set(tasks.values())) > 1:
+        rule = "the data sets of a study must have one task to be ranked together"
+        problems.add("datasets", rule, got=tasks)
+        return
+    dataset, task = next(iter(tasks.items()))
+    for loss in study.loss_names:
+        if problem := loss_problem(loss, facts_of(loss).needs, dataset, task):
+            problems.add(loss_path(study, loss), problem)
+    trainings = {(item.training.sampler, item.training.batch_size) for item in items}
+    for sampler, size in sorted(trainings):
+        found = load("batch_samplers", sampler)
+        if problem := sampler_problem(sampler, found.needs, dataset, task):
+            problems.add("training.sampler", problem)
+        if size < found.smallest_batch and not problems.concern("training.batch_size"):
+            rule = f"must be at least {found.smallest_batch} for {sampler}"
+            problems.at("training.batch_size", rule, got=size)
 
 
-def check_class_text(study: Study, problems: Problems) -> None:
-    """Note data sets without the vectors of class names that a loss reads."""
-    needing = [loss for loss in study.loss_names if "class_text" in facts_of(loss).needs]
-    for index, dataset in enumerate(study.datasets if needing else ()):
-        if "class_text" not in dataset.options:
-            rule = (
-                f"{needing[0]} needs a vector for the name of each class: give {dataset.label} "
-                "the option class_text, a file that `podium datasets text` makes"
-            )
-            problems.add(("datasets", index), rule)
-
-
-def check_mode(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note losses that need images where the study trains on feature vectors."""
-    for item in items:
-        needs = facts_of(item.loss).needs
-        has_vectors = dataset_facts(dataset_of(study, item.block)).num_features is not None
-        problem = mode_problem(item.training.mode, item.loss, needs, has_vectors=has_vectors)
-        path = ("losses", study.loss_names.index(item.loss))
-        if problem and not problems.concern(path):
-            problems.add(path, problem)
-
-
-def check_images(study: Study, problems: Problems) -> None:
-    """Note every data set that cannot be trained on with the study's networks and sizes."""
+def _check_images(study: Study, problems: Problems) -> None:
+    """Note every data set that cannot be trained on with the study's networks and recipe."""
     for dataset in study.datasets:
-        facts = dataset_facts(dataset)
+        features = dataset_facts(dataset).num_features
         for index, backbone in enumerate(study.backbones):
             block = Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=None)
             training = training_of(study, block)
             network = backbone_facts(backbone.name)  # None: known when the trial starts
-            problem = (
-                None
-                if network is None
-                else input_problem(
-                    dataset=dataset.label,
-                    num_features=facts.num_features,
-                    backbone=backbone.name,
-                    takes_features=network.takes_features,
-                    mode=training.mode,
-                    image_size=None,
-                )
+            problem = network and input_problem(
+                dataset=dataset.label,
+                num_features=features,
+                backbone=backbone.name,
+                takes_features=network.takes_features,
+                mode=training.mode,
+                image_size=None,
             )
-            if problem is not None:
+            if problem:
                 problems.add(("backbones", index), problem)
-            is_augmented = facts.num_features is None and training.mode != FROZEN_FEATURES
-            if is_augmented and not problems.concern("training"):  # once, not for each network
-                _check_augmentation(study, dataset, training.augmentation, problems)
-
-
-def _check_augmentation(
-    study: Study, dataset: DatasetSettings, kind: str, problems: Problems
-) -> None:
-    if kind == "shift" and has_image_files(dataset):
-        rule = (
-            f"augmentation shift moves images of one size by a pixel, and {dataset.label} has "
-            "files of many sizes: choose a recipe for them, such as psomas2020, or set "
-            "training.augmentation"
-        )
-    elif kind in ("random_resized_crop", "random_crop") and not has_image_files(dataset):
-        rule = (
-            f"augmentation {kind} is for image files, and those of {dataset.label} "
-            "have a size of their own: set training.augmentation to shift or none"
-        )
-    else:
-        return
-    if "augmentation" in study.training.overrides:
-        problems.add("training.augmentation", rule, got=kind)
-    else:
-        problems.add("training.recipe", rule, got=study.training.recipe)
+            is_augmented = features is None and training.mode != FROZEN_FEATURES
+            is_for_files = training.augmentation != "shift"
+            fits = training.augmentation == "none" or is_for_files == has_image_files(dataset)
+            if is_augmented and not fits and not problems.concern("training"):  # once for all
+                rule = (
+                    f"augmentation {training.augmentation} does not go with {dataset.label}: "
+                    "shift is for images of one size, random crops are for image files"
+                )
+                key = "augmentation" if "augmentation" in study.training.overrides else "recipe"
+                problems.add(("training", key), rule, got=getattr(training, key))
 
 
 def check_sizes(study: Study, problems: Problems) -> None:

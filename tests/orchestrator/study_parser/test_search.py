@@ -75,13 +75,15 @@ def test_a_grid_of_steps_says_how_many_trials_it_needs(tmp_path):
     # 5 x 3 points; the default, alpha 32 with margin 0.1, is one of them.
     assert load(tmp_path, STEPS % 15).search.trials == 15
     (message,) = problems_of(tmp_path, STEPS % 14)
-    expected = "search.trials must be at least 15 for the sampler grid and proxy_anchor"
+    expected = (
+        "search.trials must be at least 15 for all values of proxy_anchor and its default by grid"
+    )
     assert expected in message
     # One at a time: 5 + 3 values, of which the default has two, and the best of both together.
     swept = STEPS.replace("grid", "coordinate")
     assert load(tmp_path, swept % 8).search.trials == 8
     (message,) = problems_of(tmp_path, swept % 7)
-    assert "search.trials must be at least 8 for the sampler coordinate" in message
+    assert "search.trials must be at least 8 for all values of proxy_anchor" in message
 
 
 @pytest.fixture

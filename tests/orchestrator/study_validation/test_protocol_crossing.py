@@ -34,8 +34,8 @@ final: {protocol: {kind: test_tuned}} -> final.protocol.kind must be one of .*; 
 final: {protocol: {kind: kfold, repeats: 2}} -> final.protocol.repeats cannot be combined with .*
 final: {protocol: {kind: repeated_kfold, folds: 10000}} -> glyphs: a split .* folds 10000 of .*
 final: {protocol: {name: x, kind: kfold}} -> unknown key in final.protocol; got "name"; .*
-final: {protocol: {kind: kfold}, train_on: [all]} -> final.protocol is used for .* part only, .*
-search: {splits: fresh} -> search.splits fresh gives each repeat splits .*repeats is 1 .*; got .*
+final: {protocol: {kind: kfold}, train_on: [all]} -> final.protocol is used for .* part only; .*
+search: {splits: fresh} -> search.splits fresh needs search.repeats of at least 2; .*; got 1
 """
 
 

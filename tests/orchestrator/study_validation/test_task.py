@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from podium.orchestrator.study_validation.comparison import task_of
+from podium.orchestrator.study.defaults import task_of
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 CONTINUOUS = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"

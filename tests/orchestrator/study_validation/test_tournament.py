@@ -13,7 +13,7 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 REFUSED = """
 {test: tukey} -> tournament.test must be one of .*; choices: friedman, nemenyi, .*
 {against: margin} -> tournament.against must be a loss of the study; got "margin"; choices: .*
-{score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
+{score: recall@3} -> tournament.score must be a score of the study; got .*
 {groups: {a: [contrastive]}} -> tournament.groups compares at least 2 groups of losses
 {groups: {a: [contrastive], b: [margin]}} -> .*b[0] must be a loss of the study; got "margin"; .*
 {groups: {a: [triplet], b: [triplet]}} -> triplet is in the group a already; got "triplet"
@@ -41,7 +41,7 @@ def test_nemenyi_needs_three_losses(tmp_path):
     text = "study: x\nlosses: [contrastive, triplet]\ntournament: {test: nemenyi}\n"
     assert_matches(
         problems_of(tmp_path, text),
-        ["s.yaml:3: nemenyi compares at least 3 losses; the study has 2"],
+        ["s.yaml:3: nemenyi compares at least 3 losses; got 2"],
     )
 
 
