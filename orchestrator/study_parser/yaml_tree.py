@@ -1,5 +1,6 @@
 """A YAML text, or plain values, as plain values with the place where each of them was given."""
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,6 @@ _MAX_VALUES, _MAX_DEPTH, _MAX_CHARACTERS = 20_000, 50, 4_096
 
 # List -> key of the name in items that are mappings; "name" in all other lists.
 _NAME_KEYS = {"losses": "loss"}
-_PLAIN = (bool, int, float, str, list, tuple, range, Mapping)
 # Of scalars that are not text.
 _SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
 
@@ -104,42 +104,18 @@ def plain_tree(value: object, source: str = "study") -> Given:
     Raises:
         StudyError: something in it is none of these, or there is more than a study file may hold.
     """
-    given = Given(None, {})
-    given.values = _plain_value(value, (), source, given)
-    return given
-
-
-def _plain_value(value: object, path: Path, source: str, given: Given) -> Any:
-    position = SourcePosition(".".join(map(str, path)) or source)
-    given.positions[path] = position
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    keys = list(value) if isinstance(value, Mapping) else []
-    problem = _excess(len(given.positions), len(path), *keys, value)
-    if wrong := [key for key in keys if not isinstance(key, str)]:
-        problem = f"keys must be text; got {wrong[0]!r}"
-    elif not (keys or value is None or isinstance(value, _PLAIN)):
+    try:
+        text = json.dumps(value, default=_plain, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
         words = "mappings, lists, texts, numbers, true, false or None"
-        problem = f"values must be {words}; got one of type {type(value).__name__}"
-    if problem is not None:
-        raise StudyError([f"{position}: {problem}"])
+        raise StudyError([f"{source}: values must be {words}; {error}"]) from None
+    return compose(text, source, has_lines=False)
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain_value(it, (*path, key), source, given) for key, it in value.items()}
-    if isinstance(value, list | tuple | range):
-        return [_plain_value(it, (*path, i), source, given) for i, it in enumerate(value)]
-    return value
-
-
-def _excess(num_values: int, depth: int, *texts: object) -> str | None:
-    """What a study has too much of, or must not have; None if there is nothing."""
-    if num_values > _MAX_VALUES:
-        return f"a study must have at most {_MAX_VALUES} keys and values"
-    if depth > _MAX_DEPTH:
-        return f"values must be nested at most {_MAX_DEPTH} deep"
-    if any(isinstance(text, str) and len(text) > _MAX_CHARACTERS for text in texts):
-        return f"a key or value must have at most {_MAX_CHARACTERS} characters"
-    has_zero = any(isinstance(text, str) and "\0" in text for text in texts)
-    return "a key or value must have no zero byte" if has_zero else None
+        return dict(value)
+    return list(value) if isinstance(value, range) else os.fspath(value)
 
 
 def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
@@ -160,7 +136,7 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is not None:
-            given.positions[()] = _position(root, given)
+            given.positions[()] = _position(root, (), given)
             given.values = _converted(root, (), given, loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -180,13 +156,18 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         self._num_values += 1
-        problem = _excess(self._num_values, self._depth, getattr(event, "value", None))
-        if getattr(event, "anchor", None) is not None:
-            problem = "anchors (& and *) are not read"
-        elif getattr(event, "tag", None) is not None:
-            problem = "tags (!) are not read"
-        if problem is not None:
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        text = str(getattr(event, "value", ""))
+        checks = (
+            (getattr(event, "anchor", None), "anchors (& and *) are not read"),
+            (getattr(event, "tag", None), "tags (!) are not read"),
+            (self._num_values > _MAX_VALUES, f"it has more than {_MAX_VALUES} keys and values"),
+            (self._depth > _MAX_DEPTH, f"values must be nested at most {_MAX_DEPTH} deep"),
+            (len(text) > _MAX_CHARACTERS, f"a text has more than {_MAX_CHARACTERS} characters"),
+            ("\0" in text, "a key or value must have no zero byte"),
+        )
+        for is_broken, problem in checks:
+            if is_broken:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -208,15 +189,16 @@ def _converted(node: yaml.Node, path: Path, given: Given, loader: _Loader) -> An
     if isinstance(node, yaml.SequenceNode):
         items = []
         for index, item in enumerate(node.value):
-            given.positions[(*path, index)] = _position(item, given)
-            items.append(_converted(item, (*path, index), given, loader))
+            at = (*path, index)
+            given.positions[at] = _position(item, at, given)
+            items.append(_converted(item, at, given, loader))
         return items
     values: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.tag in _SCALAR_TAGS:
-            problem = f"keys must be text{_key_hint(key, value)}"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-        key_path, position = (*path, key.value), _position(key, given)
+            raise yaml.MarkedYAMLError(problem="keys must be text", problem_mark=key.start_mark)
+        key_path = (*path, key.value)
+        position = _position(key, key_path, given)
         if key.value in values:
             given.twice.append((key_path, position))
         else:
@@ -225,17 +207,11 @@ def _converted(node: yaml.Node, path: Path, given: Given, loader: _Loader) -> An
     return values
 
 
-def _position(node: yaml.Node, given: Given) -> SourcePosition:
-    top = given.positions[()]
-    return top if top.line is None else SourcePosition(top.source, node.start_mark.line + 1)
-
-
-def _key_hint(key: yaml.Node, value: yaml.Node) -> str:
-    """What was given as a key; without a value it is likely the rest of a number with a comma."""
-    if not isinstance(key, yaml.ScalarNode):
-        return ""
-    comma = " (is the comma before it meant as a point?)" if value.value == "" else ""
-    return f"; got {key.value}{comma}"
+def _position(node: yaml.Node, path: Path, given: Given) -> SourcePosition:
+    source, line = given.positions[()].source, given.positions[()].line
+    if line is None:
+        return SourcePosition(".".join(map(str, path)) or source)
+    return SourcePosition(source, node.start_mark.line + 1)
 
 
 def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Any:

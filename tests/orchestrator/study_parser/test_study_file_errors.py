@@ -166,8 +166,8 @@ study: x | losses: [contrastive -> 2 -> expected ',' or ']'.*
 study: &a x | losses: [*a] -> 1 -> anchors (& and *) are not read
 study: x | losses: *a -> 2 -> anchors (& and *) are not read
 study: !!python/object:os.system x -> 1 -> tags (!) are not read
-study: x | 3: y -> 2 -> keys must be text; got 3
-study: x | losses: {a: 0,001} -> 2 -> keys must be text; got 001 (is the comma .* a point?)
+study: x | 3: y -> 2 -> keys must be text
+study: x | losses: {a: 0,001} -> 2 -> keys must be text
 study: x | ? [a] | : y -> 2 -> keys must be text
 study: x | seed: 0x_ -> 2 -> this is not a number
 study: x | --- | study: y -> 2 -> but found another document

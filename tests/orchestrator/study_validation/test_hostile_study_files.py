@@ -14,7 +14,7 @@ from podium.orchestrator.study_validation.load_study import load_study
         ("study: x\nlosses: !!python/object/apply:os.system ['touch mark']", "2: .* tags"),
         ("study: x\nlosses: " + "[" * 20_000, "nested so deeply|not the YAML"),
         ("study: x\nlosses: " + "{a: " * 20_000, "nested so deeply|not the YAML"),
-        ("study: x\nseed: " + "9" * 10_000, "2: .* at most 4096 characters"),
+        ("study: x\nseed: " + "9" * 10_000, "2: .* more than 4096 characters"),
         ("study: x\nlosses: [contrastive]\nsearch: {trials: 1e400}", "trials"),
         ("study: ../../x\nlosses: [contrastive]", "study"),
         ("study: $(touch mark)\nlosses: [contrastive]", "study"),

@@ -76,9 +76,9 @@ def test_problems_of_values_name_their_key_in_place_of_a_line():
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"losses": object()}, "losses: values must be mappings, lists, texts, numbers"),
-        ({"losses": [{3: 4}]}, "losses.0: keys must be text; got 3"),
-        ({"study": "a\0"}, "study: a key or value must have no zero byte"),
+        ({"losses": object()}, "study: values must be mappings, lists, texts, numbers"),
+        ({"losses": [{3: 4}]}, "losses.0.3: unknown key in losses[0]; got"),
+        ({"study": "a\0"}, "a key or value must have no zero byte"),
     ],
 )
 def test_what_no_study_file_can_hold_is_refused(keys, problem):
