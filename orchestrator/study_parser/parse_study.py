@@ -37,7 +37,6 @@ from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
-    note_not_taken,
     note_unknown,
     read_items,
     read_keys,
@@ -209,11 +208,11 @@ def _read_final(given: object, protocol: ProtocolSettings, problems: Problems) -
     )
 
 
-# Kind of early stopping -> numbers that it takes.
-_NUMBERS: Mapping[str, str] = {
-    "asha": "grace_epochs reduction_factor",
-    "folds": "reduction_factor",
-    "none": "",
+# Kind of early stopping -> its keys.
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "asha": ("kind", "grace_epochs", "reduction_factor"),
+    "folds": ("kind", "reduction_factor"),
+    "none": ("kind",),
 }
 _MEMBERS = 64  # of a population at most, where the study says ``auto``
 _BATCHES = 4  # in which a sampler that learns gets its budget then
@@ -232,10 +231,10 @@ def _read_search(given: object, has_heads: bool, problems: Problems) -> SearchSe
     search = read_keys(SearchSettings, values, ("search",), problems)
     if problems.concern("search"):
         return search
-    kind = search.early_stopping.kind
-    note_not_taken(
-        ("search", "early_stopping"), values.get("early_stopping", {}), kind, _NUMBERS, problems
-    )
+    takes = _NUMBERS[search.early_stopping.kind]
+    for key in values.get("early_stopping", {}):
+        if key not in takes:
+            note_unknown(("search", "early_stopping", key), takes, problems)
     if population == "auto":
         share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
         search = replace(search, population=min(_MEMBERS, max(1, share)))

@@ -1,9 +1,9 @@
 """Reads the validation protocols of a study file: ``protocol`` and ``final.protocol``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, make_dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, StrictFloat, StrictInt
 
@@ -19,8 +19,6 @@ from podium.orchestrator.study_parser.file_paths import (
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
-    note_not_taken,
-    note_unknown,
     read_items,
     read_keys,
 )
@@ -29,29 +27,22 @@ from podium.trainables.settings.trial_settings import ProtocolKind, ProtocolSett
 
 _Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
 
-_TAKES: Mapping[str, str] = {
-    "fixed": "val_fraction split_seed",
-    "kfold": "folds split_seed",
-    "random_splits": "val_fraction split_seed",
-    "repeated_kfold": "folds repeats split_seed",
-    "published": "classes_file",
-    "test_tuned": "",
+# What kinds take; refit trains on every class, so no search can validate: final.train_on all asks
+# for it.
+_FRACTION = ("val_fraction", Annotated[StrictFloat, Field(gt=0, lt=1)], 0.1)
+_SEED = ("split_seed", Seed, 0)
+_TAKES: Mapping[str, tuple[tuple[str, Any, Any], ...]] = {
+    "fixed": (_FRACTION, _SEED),
+    "kfold": (("folds", _Folds, 10), _SEED),
+    "random_splits": (_FRACTION, _SEED),
+    "repeated_kfold": (("folds", _Folds, 10), ("repeats", _Folds, 2), _SEED),
+    "published": (("classes_file", Text, ""),),
+    "test_tuned": (),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Keys:
-    """refit trains on every class, so no search can validate: final.train_on all asks for it."""
-
-    name: Text = ""
-    kind: Literal[
-        "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned"
-    ] = "fixed"
-    val_fraction: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.1
-    folds: _Folds = 10
-    repeats: _Folds = 2
-    classes_file: Text = ""
-    split_seed: Seed = 0
+_KEYS: Mapping[str, Any] = {
+    kind: make_dataclass("_Keys", [("name", Text, ""), ("kind", str, kind), *takes])
+    for kind, takes in _TAKES.items()
+}
 
 
 def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
@@ -92,16 +83,12 @@ def read_final_protocol(
     if values is None:
         return None
     path: Path = ("final", "protocol")
-    given = values if isinstance(values, dict) else {}
-    kinds = [kind for kind in _TAKES if kind != "test_tuned"]
-    if given.get("kind", "fixed") not in kinds:  # at an epoch that no test class chose
-        rule = "must be one of the choices"
-        problems.at((*path, "kind"), rule, got=given["kind"], choices=kinds)
-        return None
-    if "name" in given:  # rows have that of the search's protocol
-        note_unknown((*path, "name"), _Keys.__dataclass_fields__.keys() - {"name"}, problems)
     protocol = _protocol(values, path, problems)
-    has_seed = "split_seed" in given or not protocol.is_seeded
+    if protocol.leaks:  # at an epoch that no test class chose
+        problems.at((*path, "kind"), "must not be test_tuned")
+    if protocol.name:
+        problems.at((*path, "name"), "must not be given: rows have that of the search's protocol")
+    has_seed = "split_seed" in values or not protocol.is_seeded
     return protocol if has_seed else replace(protocol, split_seed=split_seed)
 
 
@@ -112,13 +99,12 @@ def _splits(protocol: ProtocolSettings) -> ProtocolSettings:
 
 def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSettings:
     """One protocol; notes what is wrong, such as keys that its kind does not take."""
-    given = values if isinstance(values, dict) else {}
-    takes = _TAKES.get(str(given.get("kind", "fixed")), "").split()
-    used = {
-        key: it for key, it in given.items() if it is not None or key in ("kind", "name", *takes)
-    }
-    keys = read_keys(_Keys, used if given else values, path, problems)
-    kind, name = keys.kind, keys.name
+    kind = values.get("kind", "fixed") if isinstance(values, dict) else "fixed"
+    if str(kind) not in _TAKES:
+        problems.at((*path, "kind"), "must be one of the choices", got=kind, choices=_TAKES)
+        return ProtocolSettings()
+    keys = read_keys(_KEYS[kind], values, path, problems)
+    name = keys.name
     if name and not NAME.fullmatch(name):
         rule = f"the name of a protocol names folders: {NAME_RULE}"
         problems.add((*path, "name"), rule, got=name)
@@ -127,11 +113,10 @@ def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSetting
         problems.add((*path, "name"), rule, got=name)
     if problems.concern(path):
         return ProtocolSettings()
-    note_not_taken(path, used, kind, _TAKES, problems)
-    taken: dict[str, Any] = {key: getattr(keys, key) for key in takes}
+    taken = asdict(keys)
     if kind == "published":
         taken["classes_file"], taken["val_classes"] = _classes(keys.classes_file, path, problems)
-    return ProtocolSettings(kind=kind, name=name, **{"val_fraction": None, **taken})
+    return ProtocolSettings(**{"val_fraction": None, **taken})
 
 
 def _classes(

@@ -4,8 +4,8 @@ A dataclass declares keys, types, ranges and defaults, and pydantic checks the v
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -15,11 +15,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from podium.orchestrator.results.records.study_keys import KEYS, RepeatedItemError
-from podium.orchestrator.study.study import ResourceSettings, SearchSettings
 from podium.orchestrator.study_parser.problems import Problems, label
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.trainables.other_names import usual_name
-from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 MAX_ITEMS = 1_000
 """Items of a list of a study file, unless said otherwise."""
@@ -28,29 +25,16 @@ MAX_CROSSED = 100
 
 Keys = TypeVar("Keys")
 
-# Keys that are sought in wrong places -> the section that has them.
-_KEYS_OF: Mapping[str, Collection[str]] = {
-    "training": ("recipe", *TRAINING_TYPES),
-    "search": [field.name for field in fields(SearchSettings)],
-    "final": ("seeds", "train_on"),
-    "protocol": ("val_fraction", "folds", "split_seed", "classes_file"),
-    "resources": [field.name for field in fields(ResourceSettings)],
-    "budget": ("gpu_hours", "wall_hours"),
-}
-
-# Type of pydantic's error -> what a value must be, with limits from its context.
+# Type of pydantic's error -> what a value must be, where its own words would be no better.
 _WORDS = {
     "int_type": "a whole number",
     "float_type": "a number",
-    "finite_number": "a finite number",
-    "greater_than": "a number > {gt:g}",
-    "greater_than_equal": "at least {ge}",
-    "less_than": "a number < {lt:g}",
-    "less_than_equal": "at most {le}",
     "string_type": "text",
     "string_pattern_mismatch": "text that is not blank",
     "bool_type": "true or false",
     "literal_error": "one of the choices",
+    "dataclass_type": "a mapping",
+    "mapping_type": "a mapping",
 }
 
 
@@ -98,7 +82,7 @@ def _note(error: ErrorDetails, kind: type, section: Path, problems: Problems) ->
                 path, got = (*path, found.index), got[found.index]
             problems.at(path, str(found), got=got)
         case _:
-            words = _WORDS.get(error["type"], "a mapping").format(**context)
+            words = _WORDS.get(error["type"], error["msg"].removeprefix("Input should be "))
             choices = re.findall("'([^']*)'", context.get("expected", "")) or None
             problems.at(path, f"must be {words}", got=got, choices=choices)
 
@@ -120,45 +104,10 @@ def _a_list(got: object) -> str:
 
 
 def note_unknown(path: Path, known: Collection[str], problems: Problems) -> None:
-    """Note a key that a section does not have, and the section that has it."""
+    """Note a key that a section does not have."""
     section, key = path[:-1], str(path[-1])
     rule = f"unknown key{f' in {label(section)}' if section else ''}"
-    place = None if usual_name(key) in known else _place_of(key)
-    if place is None or any(isinstance(step, int) for step in section):
-        problems.add(path, rule, got=key, choices=known)
-    else:
-        problems.add(path, f"{rule}: it is {place}", got=key)
-
-
-def _place_of(key: str) -> str | None:
-    """Where a study has this key, or what other tools call so: ``training.epochs``; or None."""
-    if key == "seed":
-        return "a key at the top of the study"
-    for name in (key, usual_name(key)):
-        places = [f"{section}.{name}" for section, keys in _KEYS_OF.items() if name in keys]
-        if places:
-            return " or ".join(places)
-    return None
-
-
-def note_not_taken(
-    section: Path, given: Collection[str], kind: str, takes: Mapping[str, str], problems: Problems
-) -> None:
-    """Note keys that a kind does not take, but other kinds do.
-
-    Args:
-        section: keys to the mapping.
-        given: its keys.
-        kind: kind of protocol or rule.
-        takes: kind -> its keys, divided by spaces.
-        problems: collects what is wrong.
-    """
-    own = takes[kind].split()
-    for key in dict.fromkeys(" ".join(takes.values()).split()):
-        if key in given and key not in own:
-            shown = " and ".join(own) or "nothing"
-            rule = f"cannot be combined with kind {kind}, which takes {shown}"
-            problems.at((*section, key), rule)
+    problems.add(path, rule, got=key, choices=known)
 
 
 def read_mapping(

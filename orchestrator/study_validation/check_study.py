@@ -40,6 +40,7 @@ from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
+from podium.trainables.settings.trial_settings import ProtocolSettings
 
 # Losses of 50, data sets, backbones, dimensions and protocols of 10 each are half of it.
 _MAX_SEARCHES = 1_000_000
@@ -139,7 +140,7 @@ def _check_protocols(study: Study, problems: Problems) -> None:
         ("protocol", index) if len(study.protocols) > 1 else ("protocol",)
         for index in range(len(study.protocols))
     ]
-    places = dict(zip(of_list, study.protocols, strict=True))
+    places: dict[Path, ProtocolSettings] = dict(zip(of_list, study.protocols, strict=True))
     if study.final.protocol is not None:
         places["final", "protocol"] = study.final.protocol
         if "part" not in study.final.train_on:

@@ -207,7 +207,7 @@ def test_a_wrong_edit_is_said_once_with_its_line_and_changes_nothing(tmp_path, u
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("max_concurrent: 0", r"yaml:1: max_concurrent must be at least 1"),
+        ("max_concurrent: 0", r"yaml:1: max_concurrent must be greater than or equal to 1"),
         ("\nmost: 3", r"yaml:2: unknown key; got \"most\"; choices: budget, cancel, max_c"),
         ("cancel: proxy_anchor", r"yaml:1: cancel must be a list"),
         ("cancel: [", r"yaml:\d"),
@@ -231,6 +231,6 @@ def test_what_is_written_is_read_again_searches_by_name(tmp_path):
         tmp_path / "control.yaml"
     ).read_text() == "max_concurrent: 3\ncancel:\n- proxy_anchor\npause: true\n"
     assert read_control(TINY, paths) == control
-    with pytest.raises(StudyError, match="at least 1; got 0"):
+    with pytest.raises(StudyError, match="greater than or equal to 1; got 0"):
         write_control(TINY, paths, replace(control, max_concurrent=0))
     assert read_control(TINY, paths) == control

@@ -137,15 +137,15 @@ def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
         ),
         (
             VALUES.replace("MultiSimilarity", "Margin").replace("proxy_anchor, k", "proxy, k"),
-            ["the study does not have this loss", "there is no such loss", 'got "proxy"'],
+            ['loss must be one of the study; got "Margin"', 'got "proxy"'],
         ),
         (
             VALUES.replace("k: 4", "k: 2").replace("embedding_dim: 16, ", ""),
-            ["does not have this k", "embedding_dim must be given: the study has several"],
+            ["k must be one of the study", 'embedding_dim must be one of the study; got ""'],
         ),
         (
             VALUES.replace("71.2", "171.2").replace("finalist: default", "finalist: best"),
-            ["value must be a number from 0 to 100", "there is no such finalist"],
+            ["value must be less than or equal to 100", "finalist must be one of the study"],
         ),
         (VALUES.replace("71.2", "0.71").replace("value: 80,", "value: 0.8,"), ["in percent"]),
         (
@@ -168,9 +168,9 @@ def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [
-        ("Contrastive,1,60.5", "Kontrastiv,1,60.5", "row 1: there is no such loss"),
-        ("Contrastive,1,60.5", "Contrastive,one,60.5", "row 1: k must be a whole number"),
-        ("Contrastive,1,60.5", "Contrastive,1,sixty", "row 1: value must be a number from 0 to"),
+        ("Contrastive,1,60.5", "Kontrastiv,1,60.5", "row 1.loss must be one of the study"),
+        ("Contrastive,1,60.5", "Contrastive,one,60.5", "row 1.k must be a valid integer"),
+        ("Contrastive,1,60.5", "Contrastive,1,sixty", "row 1.value must be a valid number"),
         ("recall", "score", "must have one column of values: value or recall"),
     ],
 )
@@ -232,11 +232,11 @@ def test_values_of_one_config_name_its_hyperparameters_and_any_metric(load):
 @pytest.mark.parametrize(
     ("row", "quarantine", "message"),
     [
-        ("hp.margin: 0.5", "none", "scores of single configs need quarantine: record; got"),
-        ("hp.margin: 0.5, metric: f1", "record", "need quarantine: record_all"),
-        ("hp.margins: 0.5", "record", "contrastive has no such hyperparameter"),
-        ("metric: accuracy", "record", "there is no such metric"),
-        ("metric: nmi, k: 1", "record", "nmi has no K"),
+        ("hp.margin: 0.5", "none", "hp.margin needs quarantine: record; got"),
+        ("hp.margin: 0.5, metric: f1", "record", "needs quarantine: record_all"),
+        ("hp.margins: 0.5", "record", "hp.margins is no hyperparameter of contrastive"),
+        ("metric: accuracy", "record", "metric must be one of the study"),
+        ("metric: nmi, k: 1", "record", "k is not for nmi"),
     ],
 )
 def test_a_config_or_metric_that_the_study_does_not_score_is_refused(

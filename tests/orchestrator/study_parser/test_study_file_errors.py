@@ -23,10 +23,7 @@ protocol: {kind: loo} -> protocol.kind must be one of the choices; .*
 protocol: {val_fraction: .nan} -> protocol.val_fraction must be .*; got NaN
 final: {train_on: [most]} -> final.train_on[0] must be one of .*; got "most"; choices: all, part
 datasets: [] -> datasets must be a list with at least one item; got []
-epochs_num: 3 -> unknown key: it is training.epochs; got "epochs_num"
-sampler: tpe -> unknown key: it is training.sampler or search.sampler; got "sampler"
-training: {trials: 3} -> unknown key in training: it is search.trials; got "trials"
-search: {seed: 1} -> unknown key in search: it is a key at the top of the study; .*
+training: {lr: 3} -> unknown key in training; got "lr"; did you mean learning_rate? choices: .*
 training: {epochs: [5, 10]} -> training.epochs must be a whole number .*; got [5, 10]
 datasets: [glyps] -> unknown data set 'glyps' (did you mean 'glyphs'.*; known: .*
 datasets: [{script: latin}] -> datasets[0] must be a name, or a mapping with a name; .*
@@ -127,9 +124,9 @@ bogus: 1
             "s.yaml:4: unknown loss 'proxy_anhcor' (did you mean 'proxy_anchor'.*",
             "s.yaml:7: losses[2].space.alpha.low must be in [0.001, 1000]; got 0",
             "s.yaml:9: data set glyphs: classes must be a whole number in 6..697.*; got 5000",
-            "s.yaml:13: search.trials must be at least 1; got -3",
-            "s.yaml:16: search.early_stopping.grace_epochs must be at least 1; got 0",
-            "s.yaml:18: protocol.val_fraction must be a number < 1; got 2",
+            "s.yaml:13: search.trials must be greater than or equal to 1; got -3",
+            "s.yaml:16: search.early_stopping.grace_epochs must be .*; got 0",
+            "s.yaml:18: protocol.val_fraction must be less than 1; got 2",
             's.yaml:19: unknown key; got "bogus"; .*',
             '--set final.seeds: final.seeds must be a whole number; got "none"',
         ],

@@ -129,7 +129,7 @@ def test_overrides_say_where_they_are_wrong(tmp_path):
     ]
     assert {*problems_of(tmp_path, MINIMAL, "search.trials=many", "final.seeds=0")} == {
         '--set search.trials: search.trials must be a whole number; got "many"',
-        "--set final.seeds: final.seeds must be at least 1; got 0",
+        "--set final.seeds: final.seeds must be greater than or equal to 1; got 0",
     }
 
 

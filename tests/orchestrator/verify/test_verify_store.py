@@ -105,8 +105,8 @@ def test_every_damaged_file_is_named_once(finished, tmp_path):
 
 CONTROLS = {
     b"paus: true": "control.yaml:1: unknown key",
-    b"max_concurrent: 0": "max_concurrent must be at least 1; got 0",
-    b"budget: {gpu_hours: -1}": "budget.gpu_hours must be a number > 0",
+    b"max_concurrent: 0": "max_concurrent must be greater than or equal to 1",
+    b"budget: {gpu_hours: -1}": "budget.gpu_hours must be greater than 0",
     b"cancel: [nobody]": "no search has this name",
     b"pause: [1]": "pause must be true or false",
     b"a: &x [*x]": "anchors (& and *) are not read",

@@ -24,7 +24,7 @@ def test_control_changes_how_many_trials_run_and_says_what_is_changed(capsys, fo
     assert "max_concurrent 3" in call(capsys, "control", "hours", folder).out
     refused = call(capsys, "control", "concurrency", folder, 0)
     assert refused.code == 2
-    assert "max_concurrent must be at least 1; got 0" in refused.err
+    assert "max_concurrent must be greater than or equal to 1" in refused.err
     assert (folder / "control.yaml").read_text() == "max_concurrent: 3\n"
 
 
