@@ -34,7 +34,6 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.scheduling.systematic_failures",
     "orchestrator.scheduling.timeouts",
     "orchestrator.scheduling.worker_slots",
-    "orchestrator.study.external_loss_facts",
     "podium.api.images_at_hand",
     "podium.api.selection",
     "podium.api.status",

@@ -70,7 +70,6 @@ LIGHT = {
 
 # Module -> why it may be heavy all the same.
 HEAVY = {
-    "orchestrator.study.external_loss_facts": "reads constructors; imported when it is asked",
     "podium.optuna_journal": "writes what Optuna reads; imported when it is asked",
 }
 

@@ -4,14 +4,13 @@ import inspect
 from collections.abc import Iterable, Mapping
 
 from docs.make.markdown import TOLD, table
-from podium.orchestrator.study.composed_facts import LossFacts, with_memory
-from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from podium.orchestrator.study.loss_facts import TRAINING_PARAMETERS, LossFacts, facts_of
 from podium.search_spaces.parameters import Choice, Condition, Int, Real, Space
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.loss_composition.miner_base import TripletMiner
 from podium.trainables.registry import load, names
 from podium.trainables.settings.legal_ranges import OneOf, Parameter
+from podium.trainables.settings.loss_expression import MEMORY
 
 _INDEX = """\
 # Losses
@@ -177,8 +176,7 @@ def _loss(facts: LossFacts) -> str:
 
 
 def _memory_parameters() -> str:
-    plain = LossFacts(name="", kind="", needs=frozenset(), source="", parameters={}, spaces={})
-    return f"## Parameters of a memory\n\n{_parameters(with_memory(plain).parameters, {}, {})}\n"
+    return f"## Parameters of a memory\n\n{_parameters(MEMORY, {}, {})}\n"
 
 
 def _training() -> str:

@@ -2,30 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat
 
 from podium.orchestrator.results.records.study_keys import Text
-from podium.orchestrator.study.composed_facts import LossFacts
-from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.loss_facts import LossFacts, facts_of
 from podium.orchestrator.study.study import StudyLoss
 from podium.orchestrator.study_parser.file_paths import base_folder
-from podium.orchestrator.study_parser.problems import Problems, label
+from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.read_keys import read_items, read_keys, read_mapping
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.search_spaces.parameters import Choice, Int, Real, Space, Value
 from podium.trainables.errors import TrialInputError
 from podium.trainables.loss_files import paths_in, read_files
-from podium.trainables.settings.legal_ranges import (
-    MAX_SEED,
-    Interval,
-    Number,
-    OneOf,
-    Parameter,
-    Whole,
-)
+from podium.trainables.settings.legal_ranges import Interval, Number, OneOf, Parameter, Whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +44,17 @@ def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
 def _read_loss(
     item: object, path: Path, files: dict[str, FilePath], problems: Problems
 ) -> StudyLoss | None:
-    given = {"loss": item} if isinstance(item, str) else item
-    if not isinstance(given, dict):
-        rule = "must be a name, or a mapping with a loss and a space or values"
-        problems.at(path, rule, got=item)
+    keys = read_keys(_Keys, {"loss": item} if isinstance(item, str) else item, path, problems)
+    if keys.loss is None:
+        if not problems.concern(path):
+            problems.at(path, "must have a loss, such as {loss: triplet, values: {margin: 0.2}}")
         return None
-    keys = read_keys(_Keys, given, path, problems)
-    if "loss" not in given:
-        rule = "must have a loss, such as {loss: triplet, values: {margin: 0.2}}"
-        problems.at(path, rule, choices=_Keys.__dataclass_fields__)
-    facts = None if keys.loss is None else _facts(keys.loss, (*path, "loss"), files, problems)
+    facts = _facts(keys.loss, (*path, "loss"), files, problems)
     if facts is None:
         return None
     values = read_values(keys.values, facts.legal_parameters, (*path, "values"), problems)
     space = None
-    if "space" in given:
+    if keys.space is not None:
         space = _read_own_space(keys.space, (*path, "space"), facts, problems)
     return StudyLoss(facts.name, space=space, values=values)
 
@@ -143,57 +132,45 @@ class _Range:
     step: Annotated[StrictFloat, Field(gt=0)] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WholeRange(_Range):
-    step: Annotated[StrictInt, Field(ge=1, le=MAX_SEED)] | None = None
-
-
 def _tried(
     given: object, parameter: Parameter, path: Path, problems: Problems
 ) -> Real | Int | Choice | None:
     """What is searched of a hyperparameter; None if something is wrong, which is noted."""
-    is_number = isinstance(parameter.legal, Interval | Whole | Number)
-    if isinstance(given, dict) and is_number:
-        return _range(given, parameter, path, problems)
-    if not isinstance(given, list):
-        shapes = "a range {low, high, log, step} or a list of values"
-        problems.at(path, f"must be {shapes if is_number else 'a list of values'}", got=given)
+    noted: dict[str, Any] = {"unit": parameter.unit, "source": "study file"}
+    if isinstance(given, list):
+        items = read_items(given, path, problems)
+        values = [_read_value(item, at, parameter, problems) for at, item in items]
+        known = tuple(value for value in values if value is not None)
+        make = partial(Choice, known, **noted)
+    elif isinstance(given, dict) and isinstance(parameter.legal, Interval | Whole | Number):
+        keys = read_keys(_Range, given, path, problems)
+        for key in ("low", "high"):
+            _read_value(given.get(key), (*path, key), parameter, problems)
+        make = partial(_range, keys, parameter, **noted)
+    else:
+        shapes = "a range {low, high, log, step} of numbers or a list of values"
+        problems.at(path, f"must be {shapes}", got=given)
+    try:
+        return None if problems.concern(path) else make()
+    except ValueError as error:
+        problems.at(path, f"is no range: {error}")
         return None
-    values: list[Value] = []
-    for item_path, item in read_items(given, path, problems):
-        value = _read_value(item, item_path, parameter, problems)
-        if value in values:
-            problems.at(item_path, "is in the list already", got=item)
-        elif value is not None:
-            values.append(value)
-    return Choice(tuple(values), unit=parameter.unit, source="study file") if values else None
 
 
-def _range(
-    given: dict[str, Any], parameter: Parameter, path: Path, problems: Problems
-) -> Real | Int | None:
-    kind = _WholeRange if isinstance(parameter.legal, Whole) else _Range
-    read = read_keys(kind, given, path, problems)
-    for key in ("low", "high"):
-        if key in given:
-            _read_value(given[key], (*path, key), parameter, problems)
-        else:
-            problems.add(path, f"{label((*path, key))} must be given")
-    if problems.concern(path):
-        return None
-    low, high, step = parameter.typed(read.low), parameter.typed(read.high), read.step
+def _range(keys: _Range, parameter: Parameter, **noted: Any) -> Real | Int:
+    """The range, as whole as its hyperparameter, or as its ends where any number is legal.
+
+    Raises:
+        ValueError: its ends and step do not go together.
+    """
+    low, high, step = parameter.typed(keys.low), parameter.typed(keys.high), keys.step
     assert not isinstance(low, str)  # ranges are of numbers
     assert not isinstance(high, str)
     if step is not None and (high - low) / step > _MAX_STEPS:
-        problems.at((*path, "step"), f"must make at most {_MAX_STEPS} steps", got=step)
-        return None
-    noted: dict[str, Any] = {"log": read.log, "unit": parameter.unit, "source": "study file"}
-    # Without a kind of its own, a parameter is as whole as the ends of its range.
-    is_whole = isinstance(low, int) and isinstance(high, int) and not isinstance(step, float)
-    try:
-        if is_whole:
-            return Int(int(low), int(high), step=None if step is None else int(step), **noted)
-        return Real(float(low), float(high), step=step, **noted)
-    except ValueError as error:
-        problems.add(path, f"{label(path)}: {error}")
-        return None
+        raise ValueError(f"it must have at most {_MAX_STEPS} steps")
+    is_whole = isinstance(parameter.legal, Whole)
+    if is_whole and step is not None and not step.is_integer():
+        raise ValueError(f"its step must be a whole number, but got {step:g}")
+    if isinstance(low, int) and isinstance(high, int) and (is_whole or step is None):
+        return Int(low, high, log=keys.log, step=None if step is None else int(step), **noted)
+    return Real(float(low), float(high), log=keys.log, step=step, **noted)

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from podium.orchestrator.study.composed_facts import LossFacts
-from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.loss_facts import LossFacts, facts_of
 from podium.search_spaces.parameters import Choice, Int, Real
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.terminal.printing import AsJson, print_json, print_table, say

@@ -6,8 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from podium.orchestrator.study.loss_facts import TRAINING_PARAMETERS, facts_of
 from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
 from podium.search_spaces.families import FAMILIES
 from podium.search_spaces.named_spaces import NAMED_SPACES

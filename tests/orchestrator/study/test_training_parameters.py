@@ -1,6 +1,6 @@
 import pytest
 
-from podium.orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
+from podium.orchestrator.study.loss_facts import TRAINING_PARAMETERS, space_around
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 
 

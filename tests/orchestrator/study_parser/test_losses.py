@@ -14,10 +14,10 @@ SPACES = """
 {margin: {low: -5, high: 1}} -> losses[0].space.margin.low must be in [0, 1]; got -5
 {margin: {low: 0, high: 2}} -> losses[0].space.margin.high must be in [0, 1]; got 2
 {margin: [0.1, 7]} -> losses[0].space.margin[1] must be in [0, 1]; got 7
-{margin: [0.1, 0.1]} -> losses[0].space.margin[1] is in the list already; got 0.1
-{margin: 0.3} -> losses[0].space.margin must be a range {low, high, log, step} or a list .*; .*
-{margin: {low: 0, high: 1, log: true}} -> losses[0].space.margin: `low > 0` must hold .*
-{margin: {low: 0, high: 1, step: 0.3}} -> .*margin: `high - low` must be a multiple .*
+{margin: [0.1, 0.1]} -> losses[0].space.margin is no range: the values .* must differ, .*
+{margin: 0.3} -> losses[0].space.margin must be a range {low, high, log, step} .*; got 0.3
+{margin: {low: 0, high: 1, log: true}} -> .*margin is no range: `low > 0` must hold .*
+{margin: {low: 0, high: 1, step: 0.3}} -> .*margin is no range: `high - low` must be a multiple .*
 {margin: {low: a, high: 1}} -> losses[0].space.margin.low must be in [0, 1]; got "a"
 {} -> losses[0].space must have at least one parameter; choices: alpha, .*
 jiont -> losses[0].space must be one of the choices; got "jiont"; did you mean joint? .*

@@ -72,8 +72,8 @@ def test_a_number_just_beyond_its_range_is_refused(tmp_path, override):
 
 LOSS_LISTS = f"""
 [contrastve] -> unknown loss 'contrastve' (did you mean 'contrastive'.*; known: {LOSSES}
-[3] -> losses[0] must be a name, or a mapping with a loss and a space or values; got 3
-[{{space: {{}}}}] -> losses[0] must have a loss, such as .*; choices: loss, space, values
+[3] -> losses[0] must be a mapping; got 3
+[{{space: {{}}}}] -> losses[0] must have a loss, such as .*
 [{{loss: nca+csml, values: {{nca.weight: -1}}}}] -> .*.nca.weight must be in [0, 1e+06]; got -1
 [contrastive+] -> a loss is a name, a class in a file .*; got '' in 'contrastive+'
 [contrastive+contrastive] -> the terms of a loss must differ in name, but 'contrastive' .*
