@@ -2,19 +2,19 @@
 
 Competitors are the losses within a block. What affects a comparison beside the loss itself is
 either equal by construction or a `Disparity`; one that the study file causes has to be declared
-in it. Protocols are competitors too where a study crosses several.
+in it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from podium.errors import StudyError
 from podium.orchestrator.results.records.fairness_record import (
+    Area,
     DeclarationStatus,
     Disparity,
     Fairness,
     Side,
-    join_names,
     summarise_differences,
 )
 from podium.orchestrator.search_samplers.coordinate import max_configs
@@ -37,7 +37,6 @@ from podium.search_spaces.parameters import Choice, Int, Real, Value
 from podium.trainables.recipes import reasons_of
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TRAINING_TYPES
-from podium.trainables.settings.trial_settings import ProtocolSettings
 
 SEARCHED = "searched_hyperparameters"
 WARM_START = "warm_start"
@@ -53,14 +52,15 @@ LOSS_PROPERTIES: Mapping[str, tuple[str, str, str]] = {
     "label_distances": ("label_distances", "read", "not read"),
 }
 
-DECLARABLE = (
-    *TRAINING_TYPES,
-    WARM_START,
-    "first_config",
-    SEARCHED,
-    "tried_configs",
-    *LOSS_PROPERTIES,
-)
+_AREAS: Mapping[str, Area] = {
+    WARM_START: "search",
+    "first_config": "search",
+    SEARCHED: "space",
+    "tried_configs": "space",
+    **dict.fromkeys(LOSS_PROPERTIES, "loss"),
+}
+
+DECLARABLE = (*TRAINING_TYPES, *_AREAS)
 """Names of all that competitors can differ in; keys of ``declared_differences``."""
 
 
@@ -70,17 +70,9 @@ def fairness(study: Study) -> Fairness:
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
-    folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
-    leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
-    between_protocols = (  # in trainings per config, and in what searches see
-        Disparity(name="trainings_of_a_config", area="protocol", sides=_group_by_value(folds)),
-        Disparity(name="search_sees_test_classes", area="protocol", sides=_group_by_value(leaks)),
-    )
-    unequal = [item for item in between_protocols if len(item.sides) > 1]
+    found = _compared(study)
     return Fairness(
-        equal=_equal(study),
-        settings=_equal_settings(study),
-        disparities=(*disparities(study), *unequal),
+        equal=_equal(study), settings=_equal_settings(found), disparities=_unequal(found)
     )
 
 
@@ -117,21 +109,57 @@ def disparities(study: Study) -> tuple[Disparity, ...]:
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
-    found: dict[Disparity, list[str]] = {}
-    crossed = _representatives(study)
-    for block, labels in crossed.items():
-        for item in (*_training_disparities(study, block), *_loss_disparities(study, block)):
-            found.setdefault(_declared(study, item), []).extend(labels)
-    all_labels = [label for labels in crossed.values() for label in labels]
-    for label in all_labels:
-        item = _declared(study, _warm_start_disparity(study, label))
-        found.setdefault(item, []).append(label)
+    return _unequal(_compared(study))
+
+
+def _unequal(compared: Mapping[Disparity, Sequence[str]]) -> tuple[Disparity, ...]:
+    num_blocks = len({label for labels in compared.values() for label in labels})
     order = {name: rank for rank, name in enumerate(DECLARABLE)}
     return tuple(
-        replace(item, blocks=() if len(labels) == len(all_labels) else tuple(labels))
-        for item, labels in sorted(found.items(), key=lambda pair: order[pair[0].name])
+        replace(item, blocks=() if len(labels) == num_blocks else tuple(labels))
+        for item, labels in sorted(compared.items(), key=lambda pair: order[pair[0].name])
         if len(item.sides) > 1
     )
+
+
+def _compared(study: Study) -> dict[Disparity, list[str]]:
+    """Everything that losses could differ in -> labels of the blocks where it is so.
+
+    It has one side if all losses that use it share its value, none if no loss uses it.
+    """
+    found: dict[Disparity, list[str]] = {}
+    for block, labels in _representatives(study).items():
+        facts = {loss: _facts(study, block, loss) for loss in study.loss_names}
+        for name in DECLARABLE:
+            told = [(loss, values[name]) for loss, values in facts.items() if name in values]
+            if name == SEARCHED:
+                told.sort(key=lambda pair: int(pair[1]))
+            standing = _standing(study, block, [loss for loss, _ in told], name)
+            item = _disparity(study, name, told, standing)
+            found.setdefault(item, []).extend(labels)
+        for label in labels:
+            keys = {loss: warm_start_key(label, loss) for loss in study.loss_names}
+            counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
+            told = [
+                (loss, f"{count} config{'s' if count != 1 else ''}")
+                for loss, count in counts.items()
+            ]
+            # Only noted if some losses got more than others.
+            is_noted = all(counts.values())
+            item = _disparity(study, WARM_START, told, "noted" if is_noted else "undeclared")
+            found.setdefault(item, []).append(label)
+    return found
+
+
+def _disparity(
+    study: Study, name: str, told: Sequence[tuple[str, str]], standing: DeclarationStatus
+) -> Disparity:
+    reason = reasons_of(study.training.recipe).get(name, "") if standing == "recipe" else ""
+    if name in study.declared_differences:
+        standing, reason = "declared", study.declared_differences[name]
+    area = _AREAS.get(name, "training")
+    sides = _group_by_value(told)
+    return Disparity(name=name, area=area, sides=sides, standing=standing, reason=reason)
 
 
 def _representatives(study: Study) -> dict[Block, tuple[str, ...]]:
@@ -140,12 +168,6 @@ def _representatives(study: Study) -> dict[Block, tuple[str, ...]]:
     for block in blocks(study):
         labels.setdefault((block.dataset, block.backbone), []).append(block)
     return {items[0]: tuple(item.label for item in items) for items in labels.values()}
-
-
-def _declared(study: Study, item: Disparity) -> Disparity:
-    if item.name not in study.declared_differences:
-        return item
-    return replace(item, standing="declared", reason=study.declared_differences[item.name])
 
 
 def _equal(study: Study) -> dict[str, str]:
@@ -158,19 +180,17 @@ def _equal(study: Study) -> dict[str, str]:
         "block": "backbone, weights, embedding dimension, image size",
         "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
         f"stopping {stopping}, one seed",
-        **_validation(study),
+        "validation": "the same splits of the classes",
         "finals": f"{seeds}, the same folds",
     }
 
 
-def _equal_settings(study: Study) -> dict[str, str]:
+def _equal_settings(compared: Iterable[Disparity]) -> dict[str, str]:
     """Training settings that all losses of a block share, of those that any loss uses."""
-    settings = [
-        item for block in _representatives(study) for item in _training_disparities(study, block)
-    ]
-    unequal = {item.name for item in settings if len(item.sides) > 1}
     values: dict[str, list[str]] = {}
-    for item in settings:
+    of_training = [item for item in compared if item.area == "training"]
+    unequal = {item.name for item in of_training if len(item.sides) > 1}
+    for item in of_training:
         if item.sides and item.name not in unequal:
             values.setdefault(item.name, []).append(item.sides[0].value)
     different = {name: list(dict.fromkeys(found)) for name, found in values.items()}
@@ -180,66 +200,28 @@ def _equal_settings(study: Study) -> dict[str, str]:
     }
 
 
-def _validation(study: Study) -> dict[str, str]:
-    """What configs are validated on; with several protocols, by protocol."""
-    labels: dict[str, list[str]] = {}
-    for protocol in study.protocols:
-        labels.setdefault(_splits_of(protocol), []).append(protocol.label)
-    if len(study.protocols) == 1:
-        return {"validation": next(iter(labels))}
-    return {f"validation under {join_names(names)}": splits for splits, names in labels.items()}
-
-
-def _splits_of(protocol: ProtocolSettings) -> str:
-    if protocol.leaks:
-        return "the test classes: a leak, kept to compare with"
-    if protocol.kind == "random_splits":
-        return "a fresh split for each config, the same for the same config"
-    folds = protocol.num_folds
-    return "the same split" if folds == 1 else f"the same {folds} folds"
-
-
-def _loss_disparities(study: Study, block: Block) -> Iterator[Disparity]:
-    """Where searches begin and how much they cover, and `LOSS_PROPERTIES`.
+def _facts(study: Study, block: Block, loss: str) -> dict[str, str]:
+    """What `DECLARABLE` names of a loss in a block, as texts that are equal iff the facts are.
 
     Searched hyperparameters include those of training. How many configs a search can try is
     mostly its whole budget.
     """
-    losses = study.loss_names
-    first = [(loss, _first_config(study, block, loss)) for loss in losses]
-    yield Disparity(name="first_config", area="search", sides=_group_by_value(first))
-    sizes = sorted(((loss, num_searched(study, loss)) for loss in losses), key=lambda it: it[1])
-    searched = [(loss, str(size)) for loss, size in sizes]
-    yield Disparity(name=SEARCHED, area="space", sides=_group_by_value(searched))
-    tried = [(loss, str(num_tried_configs(study, block, loss))) for loss in losses]
-    yield Disparity(name="tried_configs", area="space", sides=_group_by_value(tried))
-    traits = {loss: _traits(loss) for loss in losses}
-    for name, (trait, yes, no) in LOSS_PROPERTIES.items():
-        found = [(loss, yes if trait in traits[loss] else no) for loss in losses]
-        yield Disparity(name=name, area="loss", sides=_group_by_value(found))
-
-
-def _traits(loss: str) -> Set[str]:
-    """What a loss needs, and whether it has a memory or a pre-training."""
     parsed = parse_loss(loss)
-    memory = {"memory"} if any(term.has_memory for term in parsed.all_terms) else set()
-    return facts_of(loss).needs | memory | ({"pretraining"} if parsed.pretraining else set())
-
-
-def _warm_start_disparity(study: Study, block: str) -> Disparity:
-    """How many configs earlier results gave the search of each loss in a block, by its label.
-
-    Undeclared if some losses got no config; only noted if some got more than others.
-    """
-    keys = {loss: warm_start_key(block, loss) for loss in study.loss_names}
-    counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
-    found = [
-        (loss, f"{count} configs" if count != 1 else "1 config") for loss, count in counts.items()
-    ]
-    standing: DeclarationStatus = "noted" if all(counts.values()) else "undeclared"
-    return Disparity(
-        name=WARM_START, area="search", sides=_group_by_value(found), standing=standing
-    )
+    traits = {
+        *facts_of(loss).needs,
+        *(["memory"] if any(term.has_memory for term in parsed.all_terms) else []),
+        *(["pretraining"] if parsed.pretraining else []),
+    }
+    return {
+        **_settings(study, block, loss),
+        "first_config": _first_config(study, block, loss),
+        SEARCHED: str(num_searched(study, loss)),
+        "tried_configs": str(num_tried_configs(study, block, loss)),
+        **{
+            name: yes if trait in traits else no
+            for name, (trait, yes, no) in LOSS_PROPERTIES.items()
+        },
+    }
 
 
 def num_tried_configs(study: Study, block: Block, loss: str) -> int:
@@ -271,25 +253,6 @@ def _first_config(study: Study, block: Block, loss: str) -> str:
     return "published defaults"
 
 
-def _training_disparities(study: Study, block: Block) -> Iterator[Disparity]:
-    """Every training setting in a block, in the order of `TrainingSettings`.
-
-    It has one side if all losses that use it share its value, none if no loss uses it.
-    """
-    seen = {loss: _settings(study, block, loss) for loss in study.loss_names}
-    reasons = reasons_of(study.training.recipe)
-    for name in TRAINING_TYPES:
-        found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
-        standing = _standing(study, block, [loss for loss, _ in found], name)
-        yield Disparity(
-            name=name,
-            area="training",
-            sides=_group_by_value(found),
-            standing=standing,
-            reason=reasons.get(name, "") if standing == "recipe" else "",
-        )
-
-
 def _group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
     """Group (competitor, value) pairs by value, in order of first appearance."""
     by_value: dict[str, list[str]] = {}
@@ -300,6 +263,8 @@ def _group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
 
 def _standing(study: Study, block: Block, losses: Sequence[str], name: str) -> DeclarationStatus:
     """What gives any of these losses a value or range of its own: study file, recipe or space."""
+    if name in _AREAS:
+        return "noted"
     stated = [study.loss(loss) for loss in losses]
     if any(name in loss.values or name in loss.own_parameters for loss in stated):
         return "undeclared"

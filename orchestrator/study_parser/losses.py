@@ -150,6 +150,7 @@ def _tried(
     else:
         shapes = "a range {low, high, log, step} of numbers or a list of values"
         problems.at(path, f"must be {shapes}", got=given)
+        return None
     try:
         return None if problems.concern(path) else make()
     except ValueError as error:

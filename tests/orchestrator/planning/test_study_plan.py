@@ -66,7 +66,7 @@ def test_a_search_over_folds_trains_each_config_on_all_of_them(study):
     assert (search.trials, search.epochs) == (24 * 7, 24 * 7 * 3 * 4)
     assert (final.trials, final.epochs) == (24 * 2 * 3 * 3, 24 * 2 * 3 * 3 * 4)
     assert planned.epochs == sum(item.epochs for item in planned.searches)
-    assert planned.fairness.equal["validation"] == "the same 3 folds"
+    assert planned.fairness.equal["validation"] == "the same splits of the classes"
 
 
 def test_dimensions_are_those_of_the_joined_space(study):

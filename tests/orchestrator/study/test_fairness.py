@@ -146,25 +146,6 @@ def test_what_a_loss_is_by_itself_is_noted(tmp_path, name):
     assert len(item.sides) == 2
 
 
-def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_path):
-    text = (
-        f"{HEAD}[contrastive]\n"
-        "protocol: [{kind: fixed}, {kind: fixed, name: half, val_fraction: 0.5}, "
-        "{kind: kfold, folds: 5}, {kind: test_tuned}]\n"
-    )
-    record = fairness(load(tmp_path, text))
-    assert {item.name: sides(item) for item in record.disparities} == {
-        "trainings_of_a_config": {"1": ("fixed", "half", "test_tuned"), "5": ("kfold",)},
-        "search_sees_test_classes": {"no": ("fixed", "half", "kfold"), "yes": ("test_tuned",)},
-    }
-    assert record.equal["validation under fixed and half"] == "the same split"
-    assert record.equal["validation under kfold"] == "the same 5 folds"
-    assert (
-        record.equal["validation under test_tuned"]
-        == "the test classes: a leak, kept to compare with"
-    )
-
-
 DRAWS = 600  # enough for chance to come by all of at most a dozen or two configs
 
 SPACES = {
