@@ -8,8 +8,11 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
+from itertools import pairwise
 from pathlib import Path as FilePath
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator, Field, StrictFloat, StrictInt
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Text
@@ -27,14 +30,20 @@ from podium.orchestrator.study.study import (
     Ks,
     ResourceSettings,
     SearchSettings,
+    Seed,
     Study,
     StudyTraining,
     TrainOn,
 )
-from podium.orchestrator.study_parser.file_paths import read_path, read_storage
+from podium.orchestrator.study_parser.file_paths import (
+    MAX_TABLE_BYTES,
+    UnreadableError,
+    read_path,
+    read_storage,
+    read_text,
+)
 from podium.orchestrator.study_parser.losses import read_losses, read_values
 from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.protocols import read_final_protocol, read_protocols
 from podium.orchestrator.study_parser.read_keys import (
     MAX_CROSSED,
     note_unknown,
@@ -57,6 +66,7 @@ from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     BackboneSettings,
     DatasetSettings,
+    ProtocolKind,
     ProtocolSettings,
 )
 
@@ -79,6 +89,33 @@ _TRAINING: Mapping[str, Parameter] = {
 }
 
 
+def _folder_name(name: str) -> str:
+    if name and not NAME.fullmatch(name):
+        raise ValueError(f"names a folder: {NAME_RULE}")
+    return name
+
+
+_Name = Annotated[Text, AfterValidator(_folder_name)]
+_Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
+
+# Kind of protocol -> name, type and default of its keys. refit trains on every class, so no search
+# can validate: final.train_on all asks for it.
+_FRACTION = ("val_fraction", Annotated[StrictFloat, Field(gt=0, lt=1)], 0.1)
+_SEED = ("split_seed", Seed, 0)
+_TAKES: Mapping[str, tuple[tuple[str, Any, Any], ...]] = {
+    "fixed": (_FRACTION, _SEED),
+    "kfold": (("folds", _Folds, 10), _SEED),
+    "random_splits": (_FRACTION, _SEED),
+    "repeated_kfold": (("folds", _Folds, 10), ("repeats", _Folds, 2), _SEED),
+    "published": (("classes_file", Text, ""),),
+    "test_tuned": (),
+}
+_PROTOCOLS: Mapping[str, Any] = {
+    kind: make_dataclass("_Protocol", [("name", _Name, ""), ("kind", str, kind), *takes])
+    for kind, takes in _TAKES.items()
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Metrics:
     k: Ks = (1, 2, 4, 8)
@@ -95,7 +132,7 @@ _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE
 _Keys = make_dataclass(
     "_Keys",
     [
-        ("study", Text, "study"),
+        ("study", _Name, ""),
         *((it.name, it.type, copy.copy(it)) for it in _PLAIN),
         *((it, Any, None) for it in _SECTIONS),
     ],
@@ -113,7 +150,7 @@ def read_study(given: Given, problems: Problems) -> Study:
     name, storage = _place(keys, values, problems)
     if "losses" not in values:
         problems.add("losses", "losses must be given")
-    protocols = read_protocols(values.get("protocol", {}), problems)
+    protocols = _protocols(values.get("protocol", {}), problems)
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
     datasets = _datasets(values, problems)
     training = _read_training(values.get("training", {}), datasets, problems)
@@ -151,14 +188,12 @@ def read_place(given: Given, problems: Problems) -> tuple[str, str]:
 
 
 def _place(keys: Any, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
-    name, storage = values.get("study"), keys.storage
-    if name is None:
+    storage = keys.storage
+    if "study" not in values:
         problems.add("study", "study must be given")
-    elif isinstance(name, str) and not NAME.fullmatch(name) and not problems.concern("study"):
-        problems.add("study", f"study names a folder: {NAME_RULE}", got=name)
     if "storage" in values and not problems.concern("storage"):
         storage = read_storage(storage, ("storage",), problems)
-    return str(name), storage
+    return keys.study, storage
 
 
 def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSettings, ...]:
@@ -203,9 +238,75 @@ def _read_final(given: object, protocol: ProtocolSettings, problems: Problems) -
     final = read_keys(FinalSettings, values, ("final",), problems)
     return replace(
         final,
-        protocol=read_final_protocol(own, problems, protocol.split_seed),
+        protocol=None if own is None else _final_protocol(own, protocol.split_seed, problems),
         train_on=tuple(it for it in get_args(TrainOn) if it in final.train_on),
     )
+
+
+def _final_protocol(values: object, split_seed: int, problems: Problems) -> ProtocolSettings:
+    path: Path = ("final", "protocol")
+    protocol = _protocol(values, path, problems)
+    if protocol.leaks:  # at an epoch that no test class chose
+        problems.at((*path, "kind"), "must not be test_tuned")
+    if protocol.name:
+        problems.at((*path, "name"), "must not be given: rows have that of the search's protocol")
+    has_seed = not protocol.is_seeded or (isinstance(values, dict) and "split_seed" in values)
+    return protocol if has_seed else replace(protocol, split_seed=split_seed)
+
+
+def _protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
+    """One mapping, or a list of them with different labels, as far as they can be read."""
+    if not isinstance(values, list):
+        return (_protocol(values, ("protocol",), problems),)
+    found: list[ProtocolSettings] = []
+    for path, item in read_items(values, ("protocol",), problems, most=MAX_CROSSED):
+        protocol = _protocol(item, path, problems)
+        for other in found if not problems.concern(path) else ():
+            # Neither name nor path of the file changes a number.
+            if replace(protocol, name=other.name, classes_file=other.classes_file) == other:
+                problems.at(path, f"is in the list already: it splits as {other.label} does")
+            elif protocol.label.lower() == other.label.lower():  # as folders, too
+                problems.at(path, "must have a name of its own", got=protocol.label)
+        found.append(protocol)
+    return tuple(found) or (ProtocolSettings(),)
+
+
+def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSettings:
+    """One protocol; notes what is wrong, such as keys that its kind does not take."""
+    kind = values.get("kind", "fixed") if isinstance(values, dict) else "fixed"
+    if str(kind) not in _TAKES:
+        problems.at((*path, "kind"), "must be one of the choices", got=kind, choices=_TAKES)
+        return ProtocolSettings()
+    keys = read_keys(_PROTOCOLS[kind], values, path, problems)
+    if keys.name in get_args(ProtocolKind) and keys.name != kind:
+        problems.at((*path, "name"), "must not be another kind of protocol", got=keys.name)
+    if problems.concern(path):
+        return ProtocolSettings()
+    taken = asdict(keys)
+    if kind == "published":
+        taken["classes_file"], taken["val_classes"] = _classes(keys.classes_file, path, problems)
+    return ProtocolSettings(**{"val_fraction": None, **taken})
+
+
+def _classes(
+    given: str, path: Path, problems: Problems
+) -> tuple[str | None, tuple[str, ...] | None]:
+    """File and names of the validation classes, so that trials do not need the file."""
+    key = (*path, "classes_file")
+    if not given:
+        problems.at(key, "must be given: kind published validates its classes")
+    file = read_path(given, key, problems)
+    if problems.concern(path):
+        return None, None
+    try:
+        lines = read_text(file, MAX_TABLE_BYTES).splitlines()
+    except UnreadableError as error:
+        problems.at(key, f"cannot be read: {error}", got=file)
+        return None, None
+    names = sorted(line.strip() for line in lines if line.strip())
+    if twice := [one for one, other in pairwise(names) if one == other]:
+        problems.at(key, "names a class more than once", got=twice[0])
+    return file, tuple(names)
 
 
 # Kind of early stopping -> its keys.
@@ -250,10 +351,7 @@ def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ..
     for path, item in read_items(values, ("backbones",), problems, most=MAX_CROSSED):
         backbone = _backbone(item, path, problems)
         if backbone.name in found:
-            rule = (
-                "is in the list already: results distinguish backbones by name, so different "
-                "weights need a different study"
-            )
+            rule = "is in the list already: different weights need a different study"
             problems.at(path, rule, got=backbone.name)
         found[backbone.name] = backbone
     return tuple(found.values())
@@ -261,10 +359,9 @@ def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ..
 
 def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings:
     given = {"name": item} if isinstance(item, str) else item
-    if not isinstance(given, dict) or "name" not in given:
-        problems.at(path, "must be a name, or a mapping with a name and weights", got=item)
-        return BackboneSettings(name="")
     keys = read_keys(_Backbone, given, path, problems)
+    if not keys.name and not problems.concern(path):
+        problems.at(path, "must be a name, or a mapping with a name and weights", got=item)
     weights, weights_path = keys.weights, (*path, "weights")
     if weights and (os.sep in weights or weights.startswith("~") or FilePath(weights).suffix):
         weights = read_path(weights, weights_path, problems)

@@ -17,18 +17,18 @@ FIXED = ProtocolSettings(kind="fixed", val_fraction=0.1)
 REFUSED = """
 protocol: [] -> protocol must be a list with at least one item; got []
 protocol: [fixed] -> protocol[0] must be a mapping; got "fixed"
-protocol: 3 -> protocol must be a mapping such as {kind: kfold}, or a list of these; got 3
+protocol: 3 -> protocol must be a mapping; got 3
 protocol: [{folds: 3}] -> unknown key in protocol[0]; got "folds"; choices: .*, val_fraction
 protocol: [{nam: x}] -> unknown key in protocol[0]; got "nam"; did you mean name? .*
 protocol: [{kind: kfold, folds: 9999}] -> glyphs: a split needs at least 2 classes .*; folds .*
-protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> .* need different .*protocol[2] its .*
-protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> .* need different .*protocol[1] its own; .*
-protocol: [{name: kfold}] -> the name of a protocol of kind fixed must not be another kind; .*
+protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> protocol[2] must have a name of its own; got "kfold"
+protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> protocol[1] must have a name of its own; .*
+protocol: [{name: kfold}] -> protocol[0].name must not be another kind of protocol; .*
 protocol: [{name: a}, {name: b, val_fraction: 0.1}] -> protocol[1] is .* already: it splits .*
 protocol: {kind: published} -> protocol.classes_file must be given: kind published validates .*
 protocol: {kind: published, classes_file: /no.txt} -> .*cannot be read: No such file .*; got .*
 protocol: {kind: test_tuned, split_seed: 1} -> unknown key in protocol; .*; choices: kind, name
-protocol: {name: a/b} -> the name of a protocol names folders: letters, digits, .*; got "a/b"
+protocol: {name: a/b} -> protocol.name names a folder: letters, digits, .*; got "a/b"
 final: {protocol: {kind: test_tuned}} -> final.protocol.kind must not be test_tuned
 final: {protocol: {kind: repeated_kfold, folds: 10000}} -> glyphs: a split .* folds 10000 of .*
 final: {protocol: {name: x, kind: kfold}} -> final.protocol.name must not be given: .*
