@@ -12,7 +12,7 @@ from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from podium.trainables.settings.hyperparameters import resolved_training
 from podium.trainables.settings.legal_ranges import DECLARATIONS, Interval, Parameter
 from podium.trainables.settings.loss_expression import parse_loss
-from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.training_settings import HyperparameterValue
 from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
 
 REAL_SETTINGS = (
@@ -58,20 +58,12 @@ def why_alone(settings: TrialSettings) -> str | None:
         return "nothing is validated"
     if "label_distances" in settings.dataset.options:
         return "its task is continuous"
-    return _problem_of_loss(settings.loss) or _problem_of_recipe(training)
-
-
-def _problem_of_loss(loss: str) -> str | None:
-    parsed = parse_loss(loss)
-    (term, *others) = parsed.terms
-    if others or not parsed.is_single or term.has_memory or term.is_external:
+    parsed = parse_loss(settings.loss)
+    (term, *_) = parsed.terms
+    if not parsed.is_single or term.has_memory or term.is_external:
         return "it is not one of podium's losses by itself"
     if not literals("losses", term.name).get("is_vmappable", True):
         return "it cannot be mapped over its hyperparameters"
-    return None
-
-
-def _problem_of_recipe(training: TrainingSettings) -> str | None:
     if literals("batch_samplers", training.sampler).get("needs_embeddings", False):
         return f"the sampler {training.sampler} chooses by each network's own embeddings"
     if training.micro_batch_size:
@@ -88,24 +80,14 @@ def agreement(settings: TrialSettings) -> str:
     rates of 0 are no exception: they are numbers like any other.
     """
     training = resolved_training(settings.training, settings.hyperparameters)
-    alike: dict[str, HyperparameterValue] = dict.fromkeys(REAL_SETTINGS, 0.5)
-    declared = _declared(settings.loss)
-    chosen = {
-        name: value
-        for name, value in loss_values(settings).items()
-        if not isinstance(declared[name].legal, Interval)
-    }
-    recipe = training.with_values(alike)
-    return digest(replace(settings, hyperparameters=chosen, training=recipe).to_dict())
-
-
-def loss_values(settings: TrialSettings) -> dict[str, HyperparameterValue]:
-    """Every hyperparameter of a single loss of podium: what is not set has its default."""
     given = settings.hyperparameters
-    return {
+    chosen: dict[str, HyperparameterValue] = {
         name: parameter.typed(given.get(name, parameter.default))
         for name, parameter in _declared(settings.loss).items()
+        if not isinstance(parameter.legal, Interval)
     }
+    recipe = training.with_values(dict.fromkeys(REAL_SETTINGS, 0.5))
+    return digest(replace(settings, hyperparameters=chosen, training=recipe).to_dict())
 
 
 def real_names(loss: str) -> tuple[str, ...]:

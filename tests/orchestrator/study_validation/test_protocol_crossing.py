@@ -21,7 +21,7 @@ protocol: 3 -> protocol must be a mapping; got 3
 protocol: [{folds: 3}] -> unknown key in protocol[0]; got "folds"; choices: .*, val_fraction
 protocol: [{nam: x}] -> unknown key in protocol[0]; got "nam"; did you mean name? .*
 protocol: [{kind: kfold, folds: 9999}] -> glyphs: a split needs at least 2 classes .*; folds .*
-protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> protocol[2] must have a name of its own; .*
+protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> protocol[2] must have a name .*
 protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> protocol[1] must have a name of its own; .*
 protocol: [{name: kfold}] -> protocol[0].name must not be another kind of protocol; .*
 protocol: [{name: a}, {name: b, val_fraction: 0.1}] -> protocol[1] is .* already: it splits .*
