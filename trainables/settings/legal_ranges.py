@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
+from sys import float_info
 from typing import Any, ClassVar
 
 from podium.trainables.registry import names
@@ -47,12 +48,8 @@ class Number(Range):
     words = "a number"
 
     def _accepts(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        try:
-            return isfinite(value)
-        except OverflowError:  # a whole number of many digits
-            return False
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and abs(value) <= float_info.max  # NaN is not, either
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,16 +48,18 @@ def why_alone(settings: TrialSettings) -> str | None:
         TrialInputError: a name is unknown, or a value of the recipe out of range.
     """
     training = resolved_training(settings.training, settings.hyperparameters)
-    if not is_head(training.mode, settings.backbone.name):
-        return "its backbone is trained"
-    if settings.loss in BASELINES or training.epochs == 0:
-        return "nothing is trained"
-    if settings.evaluate_test:
-        return "it reads the test classes"
-    if not settings.protocol.is_validated:
-        return "nothing is validated"
-    if "label_distances" in settings.dataset.options:
-        return "its task is continuous"
+    reasons = {
+        "its backbone is trained": not is_head(training.mode, settings.backbone.name),
+        "nothing is trained": settings.loss in BASELINES or training.epochs == 0,
+        "it reads the test classes": settings.evaluate_test,
+        "nothing is validated": not settings.protocol.is_validated,
+        "its task is continuous": "label_distances" in settings.dataset.options,
+        "its batches go through the network in parts": training.micro_batch_size > 0,
+        "its network is compiled": training.compile,
+        "its network is not in float32": training.precision != "float32",
+    }
+    if found := [reason for reason, is_so in reasons.items() if is_so]:
+        return found[0]
     parsed = parse_loss(settings.loss)
     (term, *_) = parsed.terms
     if not parsed.is_single or term.has_memory or term.is_external:
@@ -66,10 +68,6 @@ def why_alone(settings: TrialSettings) -> str | None:
         return "it cannot be mapped over its hyperparameters"
     if literals("batch_samplers", training.sampler).get("needs_embeddings", False):
         return f"the sampler {training.sampler} chooses by each network's own embeddings"
-    if training.micro_batch_size:
-        return "its batches go through the network in parts"
-    if training.compile or training.precision != "float32":
-        return "its network is compiled, or not in float32"
     return None
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from podium.trainables.registry import load
 from podium.trainables.settings.population_agreement import (
     agreement,
-    loss_values,
     real_names,
     why_alone,
 )
@@ -35,7 +35,7 @@ def member(tmp_path, **changes):
         ({"loss": "contrastive+softmax"}, "it is not one of podium's losses by itself"),
         ({"loss": "memory:contrastive"}, "it is not one of podium's losses by itself"),
         ({"training": {"sampler": "hard_neighbours"}}, f"the sampler hard_neighbours {CHOOSES}"),
-        ({"training": {"precision": "bf16"}}, "its network is compiled, or not in float32"),
+        ({"training": {"precision": "bf16"}}, "its network is not in float32"),
     ],
 )
 def test_a_trial_that_runs_alone_says_why(changes, reason, tmp_path):
@@ -71,7 +71,9 @@ def test_members_agree_in_everything_else(changes, tmp_path):
 
 def test_members_agree_in_choices_of_their_loss_however_these_are_written(tmp_path):
     first = member(tmp_path, loss="triplet")
-    named = replace(first, hyperparameters={"miner": loss_values(first)["miner"]})
+    named = replace(
+        first, hyperparameters={"miner": load("losses", "triplet").declared["miner"].default}
+    )
     other = replace(first, hyperparameters={"miner": "semihard_band"})
     assert len({agreement(first), agreement(named), agreement(other)}) == 2
 
