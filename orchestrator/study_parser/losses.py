@@ -1,6 +1,6 @@
 """Reads ``losses`` of a study file: names, or mappings with values and a search space."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path as FilePath
@@ -137,6 +137,7 @@ def _tried(
 ) -> Real | Int | Choice | None:
     """What is searched of a hyperparameter; None if something is wrong, which is noted."""
     noted: dict[str, Any] = {"unit": parameter.unit, "source": "study file"}
+    make: Callable[[], Real | Int | Choice]
     if isinstance(given, list):
         items = read_items(given, path, problems)
         values = [_read_value(item, at, parameter, problems) for at, item in items]

@@ -48,8 +48,9 @@ class Number(Range):
     words = "a number"
 
     def _accepts(self, value: object) -> bool:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return is_number and abs(value) <= float_info.max  # NaN is not, either
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return abs(value) <= float_info.max  # NaN is not, either
 
 
 @dataclass(frozen=True, slots=True)
