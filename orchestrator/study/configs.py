@@ -1,6 +1,6 @@
 """Search spaces, configs and training of a study's losses in its blocks."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -8,10 +8,9 @@ from podium.orchestrator.search_samplers.suggester import SearchTask
 from podium.orchestrator.study.blocks import blocks, dataset_of
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.search_spaces.parameters import Choice, Int, Real, Space, Value, existing
+from podium.search_spaces.parameters import Space, Value, existing
 from podium.search_spaces.training_parameters import PROXY_PARAMETERS
 from podium.trainables.recipes import loss_values, training_for
-from podium.trainables.settings.legal_ranges import Parameter
 from podium.trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
@@ -143,22 +142,12 @@ def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
     for loss in study.loss_names:
         known = facts_of(loss).legal_parameters
         for name in {name for it in blocks(study) for name in unsearched_values(study, it, loss)}:
-            declared = known.get(name) or space_of(study, loss).parameters.get(name)
-            kinds.setdefault(name, set()).add(_kind(name, declared))
-    return {name: _type_of(found) for name, found in kinds.items()}
-
-
-def _kind(name: str, declared: Parameter | Real | Int | Choice | None) -> type:
-    if isinstance(declared, Parameter):
-        return declared.legal.kind
-    if declared is None:  # a training setting that cannot be searched
-        return TRAINING_TYPES[name]
-    return {Choice: str, Int: int, Real: float}[type(declared)]
-
-
-def _type_of(kinds: Set[type]) -> "HyperparameterType":
-    """``float`` of whole and other numbers, else ``str`` where there are several kinds."""
+            kind = known[name].legal.kind if name in known else TRAINING_TYPES[name]
+            kinds.setdefault(name, set()).add(kind)
     names: dict[type, HyperparameterType] = {float: "float", int: "int", bool: "bool", str: "str"}
-    if len(kinds) == 1:
-        return names[next(iter(kinds))]
-    return "float" if kinds == {int, float} else "str"
+    return {
+        name: names[next(iter(found))]
+        if len(found) == 1
+        else ("float" if found == {int, float} else "str")
+        for name, found in kinds.items()
+    }

@@ -19,20 +19,16 @@ from podium.orchestrator.results.records.fairness_record import (
 )
 from podium.orchestrator.search_samplers.coordinate import max_configs
 from podium.orchestrator.search_samplers.grid import num_configs
-from podium.orchestrator.study.blocks import blocks, dataset_of, has_time_limit, trials_per_search
+from podium.orchestrator.study.blocks import blocks, has_time_limit, trials_per_search
 from podium.orchestrator.study.configs import (
-    extreme_configs,
     num_searched,
     recipe_values,
     search_task,
-    space_of,
-    training_of,
-    unsearched_values,
     warm_start_key,
 )
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.orchestrator.study.unused_settings import unused_by
+from podium.orchestrator.study.unused_settings import TrainedLoss
 from podium.search_spaces.parameters import Choice, Int, Real, Value
 from podium.trainables.recipes import reasons_of
 from podium.trainables.settings.loss_expression import parse_loss
@@ -275,20 +271,11 @@ def _standing(study: Study, block: Block, losses: Sequence[str], name: str) -> D
 
 def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     """Training settings that this loss uses, as texts that are equal iff the settings are."""
-    values = unsearched_values(study, block, loss)
-    training = training_of(study, block).with_values(values)
-    space = space_of(study, loss, values)
-    unused = unused_by(
-        loss,
-        training,
-        extreme_configs(values, space),
-        dataset=dataset_of(study, block),
-        backbone=block.backbone,
-    )
+    item = TrainedLoss(study, block, loss)
     return {
-        name: _setting_text(value, space.parameters, name)
-        for name, value in asdict(training).items()
-        if name in TRAINING_TYPES and name not in unused
+        name: _setting_text(value, item.space.parameters, name)
+        for name, value in asdict(item.training).items()
+        if name in TRAINING_TYPES and name not in item.unused
     }
 
 

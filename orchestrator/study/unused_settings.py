@@ -1,8 +1,17 @@
 """Finds hyperparameters and settings that a user sets and that no trial would use."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
+from podium.orchestrator.study.blocks import dataset_of
+from podium.orchestrator.study.configs import (
+    extreme_configs,
+    space_of,
+    training_of,
+    unsearched_values,
+)
 from podium.orchestrator.study.loss_facts import facts_of
+from podium.orchestrator.study.study import Block, Study
 from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.network.backbone_facts import backbone_facts
@@ -13,6 +22,32 @@ from podium.trainables.settings.unused_settings import unused_settings
 
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
+
+
+class TrainedLoss:
+    """One loss of a study in one block, outside of searches.
+
+    Attributes:
+        dataset: data set of the block.
+        space: what searches vary.
+        training: training settings.
+        configs: values of all hyperparameters, then these with one at an end of what is searched.
+    """
+
+    def __init__(self, study: Study, block: Block, loss: str) -> None:
+        values = unsearched_values(study, block, loss)
+        self.block, self.loss, self.dataset = block, loss, dataset_of(study, block)
+        self.space = space_of(study, loss, values)
+        self.training = training_of(study, block).with_values(values)
+        self.configs = [*extreme_configs(values, self.space)]
+
+    @cached_property
+    def unused(self) -> dict[str, str]:
+        """As `unused_by`."""
+        network = self.block.backbone
+        return unused_by(
+            self.loss, self.training, self.configs, dataset=self.dataset, backbone=network
+        )
 
 
 def unused_by(

@@ -175,22 +175,17 @@ def _check_search(study: Study, problems: Problems) -> None:
 
 
 def _check_folders(study: Study, problems: Problems) -> None:
-    """Note losses whose searches would have too long a folder name."""
+    """Note a loss whose searches would have too long a folder name."""
     more_digits = len(str(study.search.repeats - 1)) - 1  # of the last repeat than of the first
-    lengths = {
-        search.loss: len(search.id) + more_digits
-        for search in sorted(
-            searches(replace(study, search=replace(study.search, repeats=1))),
-            key=lambda search: len(search.id),
+    of_first = searches(replace(study, search=replace(study.search, repeats=1)))
+    longest = max(of_first, key=lambda search: len(search.id), default=None)
+    if longest is not None and len(longest.id) + more_digits > _LONGEST_FOLDER:
+        rule = (
+            "data set, network, loss and protocol name the folder of a search: shorten one of "
+            f"them; together they may have {_LONGEST_FOLDER} characters"
         )
-    }
-    for loss, length in lengths.items():
-        if length > _LONGEST_FOLDER:
-            rule = (
-                "data set, network, loss and protocol name the folder of a search: shorten one of "
-                f"them; together they may have {_LONGEST_FOLDER} characters"
-            )
-            problems.add(training.loss_path(study, loss), rule, got=length)
+        path = training.loss_path(study, longest.loss)
+        problems.add(path, rule, got=len(longest.id) + more_digits)
 
 
 def _check_tournament(study: Study, problems: Problems) -> None:

@@ -1,22 +1,15 @@
 """Checks how a study trains: settings, batches, images, and whether its losses get their needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
 
-from podium.orchestrator.study.blocks import dataset_of
-from podium.orchestrator.study.configs import (
-    extreme_configs,
-    space_of,
-    training_of,
-    unsearched_values,
-)
+from podium.orchestrator.study.configs import training_of
 from podium.orchestrator.study.defaults import has_image_files
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.study import Block, Study
-from podium.orchestrator.study.unused_settings import start_epoch_problem, unused_by
+from podium.orchestrator.study.unused_settings import TrainedLoss, start_epoch_problem
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
-from podium.search_spaces.parameters import Value
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.network.timm_facts import timm_facts
@@ -26,65 +19,19 @@ from podium.trainables.settings.frozen_feature_rules import (
     input_problem,
     mode_problem,
 )
-from podium.trainables.settings.training_settings import TrainingSettings, balanced_samplers
+from podium.trainables.settings.training_settings import balanced_samplers
 from podium.trainables.tasks import loss_problem, sampler_problem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainedLoss:
-    """One loss in one block.
-
-    Attributes:
-        block: block, whose embedding dimension does not matter, without an image size.
-        loss: name of the loss.
-        training: training settings outside of searches.
-        configs: values of all hyperparameters: first those outside of searches, then these with
-            one parameter at an end of what is searched.
-    """
-
-    block: Block
-    loss: str
-    training: TrainingSettings
-    configs: Sequence[Mapping[str, Value]]
-
-
-def trained_losses(study: Study) -> tuple[TrainedLoss, ...]:
-    """Every loss in one block of each data set and backbone."""
-    dim = study.embedding_dims[0]
-    return tuple(
-        TrainedLoss(
-            block=block,
-            loss=loss,
-            training=training_of(study, block).with_values(values),
-            configs=[*extreme_configs(values, space_of(study, loss, values))],
-        )
-        for dataset in study.datasets
-        for backbone in study.backbones
-        for block in [Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=dim)]
-        for loss in study.loss_names
-        for values in [unsearched_values(study, block, loss)]
-    )
-
-
-def unused_by_all(study: Study, items: Iterable[TrainedLoss]) -> dict[str, str]:
-    """Hyperparameter or setting that changes nothing for any of ``items`` -> why, in words."""
-    found = [
-        unused_by(
-            item.loss,
-            item.training,
-            item.configs,
-            dataset=dataset_of(study, item.block),
-            backbone=item.block.backbone,
-        )
-        for item in items
-    ]
-    names = set[str]().union(*found).intersection(*found)
-    return {name: "; ".join(dict.fromkeys(reasons[name] for reasons in found)) for name in names}
 
 
 def check_training(study: Study, problems: Problems) -> None:
     """Note trainings that no trial could do, and settings that none would use."""
-    items = trained_losses(study)
+    networks = itertools.product(study.datasets, study.backbones)
+    dim = study.embedding_dims[0]  # which does not matter
+    blocks = [
+        Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=dim)
+        for dataset, backbone in networks
+    ]
+    items = [TrainedLoss(study, block, loss) for block in blocks for loss in study.loss_names]
     _check_images(study, problems)
     _check_batches(study, items, problems)
     _check_unused(study, items, problems)
@@ -123,17 +70,18 @@ def _check_unused(study: Study, items: Sequence[TrainedLoss], problems: Problems
         given.append((("losses", index, "values"), loss.name, loss.values))
         given.append((("losses", index, "space"), loss.name, loss.own_parameters))
     for section, name, settings in given:
-        unused = unused_by_all(study, [it for it in items if name in (None, it.loss)])
-        for setting in settings.keys() & unused.keys():
+        reasons = [item.unused for item in items if name in (None, item.loss)]
+        for setting in settings.keys() & set.intersection(*map(set, reasons)):
+            why = "; ".join(dict.fromkeys(unused[setting] for unused in reasons))
             is_value = section[-1] in ("training", "values")
             shown = {"got": settings[setting]} if is_value else {}
-            problems.at((*section, setting), f"changes nothing: {unused[setting]}", **shown)
+            problems.at((*section, setting), f"changes nothing: {why}", **shown)
 
 
 def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
     """Note parts that would start after the last epoch, and needs that the training lacks."""
     path, needs = loss_path(study, item.loss), facts_of(item.loss).needs
-    given, dataset = study.loss(item.loss).values, dataset_of(study, item.block)
+    given, dataset = study.loss(item.loss).values, item.dataset
     for name in item.configs[0]:
         earliest = given.get(name, min(config[name] for config in item.configs))
         rule = start_epoch_problem(name, earliest, item.training.epochs)

@@ -31,60 +31,28 @@ def unused_settings(
     clips_proxies = training.clip_value > 0 and training.clipped == "loss"
     optimiser, steps, epochs = training.optimiser, training.step_epochs, training.epochs
     # Whether a condition holds; settings that change nothing then; why. The first is the reason.
+    size, crop = training.batch_size, training.augmentation
+    of_images = "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling"
+    own_size = f"the images of {dataset} have a size of their own"
+    of_adam, of_others = optimiser in ("adamw", "adam"), optimiser in ("rmsprop", "sgd")
     conditions = (
-        (
-            has_vectors,
-            "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling",
-            "there are no images",
-        ),
-        (
-            is_frozen,
-            "augmentation crop_scale_min",
-            "features are computed once, of images as they are evaluated",
-        ),
-        (
-            is_frozen,
-            "warm_up_epochs batch_norm",
-            "the backbone is frozen, in its evaluation mode",
-        ),
+        (has_vectors, of_images, "there are no images"),
+        (is_frozen, "augmentation crop_scale_min", "features are computed once, as for tests"),
+        (is_frozen, "warm_up_epochs batch_norm", "the backbone is frozen"),
         (is_frozen, "micro_batch_size", "features of a batch always fit"),
-        (
-            has_own_size,
-            "cache loader evaluation_crop",
-            f"the images of {dataset} have a size of their own",
-        ),
+        (has_own_size, "cache loader evaluation_crop", own_size),
         (not has_map, "pooling", f"{backbone} has no map of features to pool"),
         (no_proxies, "proxy_learning_rate proxy_weight_decay", no_proxies),
         (no_proxies and clips_proxies, "clip_value clipped", no_proxies),
-        (
-            backbone == "identity",  # which has no weights
-            "precision warm_up_epochs batch_norm",
-            f"{backbone} passes vectors on as they are",
-        ),
-        (
-            training.micro_batch_size >= training.batch_size,
-            "micro_batch_size",
-            f"a batch has {training.batch_size} images",
-        ),
+        (backbone == "identity", "precision warm_up_epochs batch_norm", "it has no weights"),
+        (training.micro_batch_size >= size, "micro_batch_size", f"a batch has {size} images"),
         (not training.is_balanced, "samples_per_class", f"the sampler is {training.sampler}"),
-        (
-            optimiser not in ("adamw", "adam"),
-            "adam_epsilon",
-            f"the optimiser is {optimiser}",
-        ),
-        (optimiser not in ("rmsprop", "sgd"), "momentum", f"the optimiser is {optimiser}"),
+        (not of_adam, "adam_epsilon", f"the optimiser is {optimiser}"),
+        (not of_others, "momentum", f"the optimiser is {optimiser}"),
         (steps == 0, "step_factor", "step_epochs is 0, so learning rates stay constant"),
-        (
-            0 < steps >= epochs,  # after whole epochs
-            "step_epochs step_factor",
-            f"training ends after {epochs} epochs, before learning rates step down",
-        ),
+        (0 < steps >= epochs, "step_epochs step_factor", f"training ends after {epochs} epochs"),
         (training.clip_value <= 0.0, "clipped", "clip_value is 0, so no gradient is clipped"),
-        (
-            training.augmentation != "random_resized_crop",
-            "crop_scale_min",
-            f"augmentation {training.augmentation} takes no random crops",
-        ),
+        (crop != "random_resized_crop", "crop_scale_min", f"{crop} takes no random crops"),
     )
     unused: dict[str, str] = {}
     for holds, names, reason in conditions:

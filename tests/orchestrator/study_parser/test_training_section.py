@@ -23,8 +23,8 @@ UNUSED = """
 pooling: max -> conv_small has no map of features to pool
 cache: none -> the images of glyphs have a size of their own
 step_factor: 0.5 -> step_epochs is 0, so learning rates stay constant
-mode: frozen_features, batch_norm: frozen -> the backbone is frozen, in its .*
-epochs: 4, step_epochs: 4 -> training ends after 4 epochs, before .* step down
+mode: frozen_features, batch_norm: frozen -> the backbone is frozen
+epochs: 4, step_epochs: 4 -> training ends after 4 epochs
 """
 
 

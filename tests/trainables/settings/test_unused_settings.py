@@ -18,7 +18,7 @@ def unused(training=None, **surroundings):
         ("cache", {"has_own_size": True}, "the images of d have a size of their own"),
         ("proxy_weight_decay", {"no_proxies": "l has no proxies"}, "l has no proxies"),
         ("clip_value", {"no_proxies": "l has no proxies"}, None),
-        ("precision", {"backbone": "identity"}, "identity passes vectors on as they are"),
+        ("precision", {"backbone": "identity"}, "it has no weights"),
     ],
 )
 def test_the_first_condition_that_holds_is_the_reason(name, changes, reason):
