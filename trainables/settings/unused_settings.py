@@ -52,7 +52,7 @@ def unused_settings(
         (steps == 0, "step_factor", "step_epochs is 0, so learning rates stay constant"),
         (0 < steps >= epochs, "step_epochs step_factor", f"training ends after {epochs} epochs"),
         (training.clip_value <= 0.0, "clipped", "clip_value is 0, so no gradient is clipped"),
-        (crop != "random_resized_crop", "crop_scale_min", f"{crop} takes no random crops"),
+        (crop != "random_resized_crop", "crop_scale_min", f"the augmentation is {crop}"),
     )
     unused: dict[str, str] = {}
     for holds, names, reason in conditions:
