@@ -66,7 +66,7 @@ MISFITS = """
 glyphs -> image_sizes: [224] -> 3: image_sizes are for data sets of image files; .*; got [224]
 cub200 -> image_sizes: [224, 250] -> 4: conv_small takes images whose sides are multiples of 32, .*
 cub200 -> training: {recipe: fast, augmentation: none} -> .* image_sizes must be given: cub200 .*
-glyphs -> training: {augmentation: random_resized_crop} -> 3: augmentation .* is for image .*
+glyphs -> training: {augmentation: random_resized_crop} -> 3: augmentation .* glyphs: .*
 glyphs -> backbones: [conv_small, mlp] -> 3: mlp takes vectors, but glyphs has images
 """
 
