@@ -28,20 +28,23 @@ def leaderboard(
 
 
 def rank_tables(
-    tournament: Tournament, series: Mapping[str, Series], score: str
+    tournament: Tournament, series: Mapping[str, Series], score: str, factor: float = 1
 ) -> Iterator[Table]:
     """The order over all blocks, where some lack scores, and the ranks over the others.
 
     Args:
-        tournament: the tournament, whose scores are shown in their own unit.
+        tournament: the tournament.
         series: look of each competitor; without a look names have no marker.
         score: what the scores are, such as ``Recall@1, %``.
+        factor: factor from the unit of the tournament to that.
     """
     yield from _all_blocks(tournament, series)
-    yield _table(tournament, series, score)
+    yield _table(tournament, series, score, factor)
 
 
-def _table(tournament: Tournament, series: Mapping[str, Series], score: str) -> Table:
+def _table(
+    tournament: Tournament, series: Mapping[str, Series], score: str, factor: float
+) -> Table:
     left_out = counted(len(tournament.excluded), "block")
     return table(
         tournament.standings,
@@ -57,7 +60,7 @@ def _table(tournament: Tournament, series: Mapping[str, Series], score: str) -> 
             Column.number("sd", "rank_std"),
             Column.number("Wins", "wins", 0),
             Column.number("Top\N{NO-BREAK SPACE}3", "top_three", 0),
-            Column.number(f"Mean {score}", "mean_score"),
+            Column.number(f"Mean {score}", "mean_score", factor=factor),
         ),
         name="leaderboard",
         caption=f"Ranks within {counted(len(tournament.blocks), 'block')}, 1 is best; ties share"

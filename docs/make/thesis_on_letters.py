@@ -99,7 +99,7 @@ def _which_loss(results: podium.Results) -> Iterator[str]:
         (
             row["competitor"],
             f"{row['average_rank']:.2f}",
-            f"{row['mean_score']:.1f}",
+            f"{100 * row['mean_score']:.1f}",
             *(f"{of_table[_plain(row['competitor'])]:.2f}" for of_table in printed.values()),
         )
         for row in found.frame.to_dicts()

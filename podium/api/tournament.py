@@ -222,7 +222,9 @@ def _held(
     said = headline(tournament, metric=metric, scale=scale)
     return Answer(
         headline=said,
-        text=tournament_answer(scores, tournament, pseudo, fairness, said),
+        text=tournament_answer(
+            scores, tournament, pseudo, fairness, said, metric=metric, scale=scale
+        ),
         record={
             **tournament_record(tournament),
             "warnings": scores.warnings,

@@ -17,6 +17,9 @@ def tournament_answer(
     pseudo: Tournament | None,
     fairness: Fairness | None,
     said: str,
+    *,
+    metric: str,
+    scale: float,
 ) -> str:
     """Ranks, tests and warnings in 80 columns.
 
@@ -26,17 +29,20 @@ def tournament_answer(
         pseudo: runs of a single block ranked one by one; None with several blocks.
         fairness: what is equal between the losses of a study; None for a table.
         said: headline of the tournament.
+        metric: name of the score.
+        scale: factor from the unit of the scores to that which is shown: 100 for percent.
     """
     num_blocks = len(tournament.blocks)
+    shown = table.score if scale == 1 else f"{metric}, %"
     title = (
         f"{len(tournament.names)} competitors ranked by {table.score} within "
         f"{counted(num_blocks, 'setting')} ({' x '.join(table.by)})"
     )
-    parts = [title, *captioned(rank_tables(tournament, {}, table.score))]
+    parts = [title, *captioned(rank_tables(tournament, {}, shown, scale))]
     if pseudo is not None:
         parts += [
             f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
-            *captioned(rank_tables(pseudo, {}, table.score)),
+            *captioned(rank_tables(pseudo, {}, shown, scale)),
         ]
     parts += [said, *verdict_sentences(tournament)]
     parts += [f"Warning: {line}" for line in table.warnings]
