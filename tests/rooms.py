@@ -19,6 +19,7 @@ LOOKED_FOR_BY_NAME = {
     "trainables.loss_composition.try_loss",
     "trainables.metrics.stacked_ranks",
     "trainables.population.captured_step",
+    "trainables.trial.checkpoint",
     "analysis.page.scripts",
     "analysis.hypothesis_tests.sign_flip_test",
     "analysis.protocols.costs",

@@ -17,7 +17,6 @@ from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
 from podium.analysis.tournament.standings_record import tournament_record
 from podium.analysis.tournament.tournament import Tournament
-from podium.errors import PodiumError
 
 _INDEX = "index"
 _OF_SCORES = ("recall", "table")  # the sections of a study and of a table that have scores
@@ -48,17 +47,11 @@ def latex_files(page: Page) -> dict[str, str]:
 
 
 def scores_latex(page: Page) -> str:
-    """The table of scores that a paper prints, in as many parts as the page has it.
-
-    Raises:
-        PodiumError: the page has none.
-    """
+    """The table of scores that a paper prints, in as many parts as the page has it; or nothing."""
     sections = [section for section in page.sections if section.name in _OF_SCORES]
     shown = (part for section in sections for part in section.parts)
     tables = _within(part for part in shown if isinstance(part, Table | SideBySide))
-    if not (text := "\n".join(map(latex_table, tables))):
-        raise PodiumError("there is no table of scores yet: no final trial has been tested")
-    return text
+    return "\n".join(map(latex_table, tables))
 
 
 def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:

@@ -77,7 +77,9 @@ class Report:
         target = targets.output or self.target
         put(target, render_page(within_limits(self.page)).encode())
         if targets.one_table is not None:
-            put(targets.one_table, scores_latex(self.page).encode())
+            if not (scores := scores_latex(self.page)):
+                raise PodiumError("there is no table of scores yet: no final trial was tested")
+            put(targets.one_table, scores.encode())
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):
             if folder not in (None, targets.one_table):
                 for name, text in files(self.page).items():

@@ -8,6 +8,7 @@ from podium.errors import PodiumError
 from podium.orchestrator.planning.block_plan import plan_warnings
 from podium.orchestrator.planning.image_seconds import Source, Table, known_tables
 from podium.orchestrator.planning.study_plan import StudyPlan, plan
+from podium.orchestrator.planning.this_machine import machine_notes
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place
@@ -49,6 +50,7 @@ def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> d
         "fairness": asdict(planned.fairness),
         "missing": planned.missing,
         "warnings": tuple(plan_warnings(study)),
+        "machine": tuple(machine_notes(study)),
         "seeds": study.final.seeds,
         "hours": hours and hours.slot,
         "gpu_hours": hours and (hours.gpu or None),

@@ -8,6 +8,7 @@ from podium.analysis.wording import counted
 from podium.orchestrator.planning.block_plan import network_notes, plan_warnings
 from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
+from podium.orchestrator.planning.this_machine import machine_notes
 from podium.orchestrator.results.records.expected_values import Expected
 from podium.orchestrator.results.records.fairness_record import summarise_differences
 from podium.orchestrator.study.defaults import metric_of
@@ -116,6 +117,7 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing
+    yield from machine_notes(planned.study)
     yield from plan_warnings(planned.study)
     leaking = [item.label for item in planned.study.protocols if item.leaks]
     if leaking:
