@@ -28,9 +28,8 @@ def blocks(study: Study) -> tuple[Block, ...]:
     return tuple(
         Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=dim, image_size=size)
         for dataset in study.datasets
-        for backbone, dim, size in itertools.product(
-            study.backbones, study.embedding_dims, _image_sizes_of(study, dataset)
-        )
+        for sizes in [(None,) if has_own_size(dataset) else study.image_sizes]
+        for backbone, dim, size in itertools.product(study.backbones, study.embedding_dims, sizes)
     )
 
 
@@ -93,11 +92,6 @@ def num_baseline_runs(study: Study, block: Block) -> int:
         1 if it.loss == FEATURES else study.final.seeds * final_protocol_of(study, it).num_folds
         for it in baseline_searches(study, block)
     )
-
-
-def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
-    """The image sizes that a data set is trained at; None for the images' own size."""
-    return (None,) if has_own_size(dataset) else study.image_sizes
 
 
 def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> ProtocolSettings:

@@ -35,7 +35,9 @@ def space_of(
     facts, own = facts_of(loss), study.loss(loss).space
     space = study.search.space if own is None else own
     joined = facts.joined_space(space, study.search.tune, values)
-    fixed = _values_in_every_block(study, loss) if values is None else values
+    of_recipe = loss_values(study.training.recipe, loss)
+    in_every_block = {**facts.defaults, **of_recipe, **study.loss(loss).values}
+    fixed = in_every_block if values is None else values
     if facts.has_proxies(extreme_configs(fixed, joined)):
         return joined
     tune = [name for name in study.search.tune if name not in PROXY_PARAMETERS]
@@ -92,12 +94,6 @@ def recipe_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparam
     """The recipe's values for this loss, without settings that the study file overrides."""
     given = loss_values(study.training.recipe, loss, dataset=dataset_of(study, block).name)
     return {name: value for name, value in given.items() if name not in study.training.overrides}
-
-
-def _values_in_every_block(study: Study, loss: str) -> dict[str, HyperparameterValue]:
-    """The values of its own hyperparameters that a loss has outside of searches."""
-    of_recipe = loss_values(study.training.recipe, loss)
-    return {**facts_of(loss).defaults, **of_recipe, **study.loss(loss).values}
 
 
 def default_config(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:

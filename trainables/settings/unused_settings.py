@@ -30,11 +30,11 @@ def unused_settings(
     is_frozen = training.mode == FROZEN_FEATURES and not has_vectors
     clips_proxies = training.clip_value > 0 and training.clipped == "loss"
     optimiser, steps, epochs = training.optimiser, training.step_epochs, training.epochs
-    # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     size, crop = training.batch_size, training.augmentation
     of_images = "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling"
     own_size = f"the images of {dataset} have a size of their own"
     of_adam, of_others = optimiser in ("adamw", "adam"), optimiser in ("rmsprop", "sgd")
+    # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     conditions = (
         (has_vectors, of_images, "there are no images"),
         (is_frozen, "augmentation crop_scale_min", "features are computed once, as for tests"),
