@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from podium.analysis.figures.series import Series, series_of
 from podium.analysis.page.html_page import Page, Section, render_page
 from podium.analysis.page.page_limits import within_limits
+from podium.analysis.report.backbone_or_loss import backbone_or_loss
 from podium.analysis.report.compute_cost import compute_cost
 from podium.analysis.report.configs import configs
 from podium.analysis.report.cross_validation import cross_validation
@@ -50,6 +51,7 @@ _CHAPTERS: _Chapters[StudyResults] = {
     ),
     "Scores": (
         (scores, "Scores", "No final trial has been tested yet."),
+        (backbone_or_loss, "Backbone or loss", "It takes two backbones and two losses."),
         (reproduction, "Reproduction", "The study file states no expected scores."),
     ),
     "Cross-validation": (

@@ -10,13 +10,13 @@ from podium.orchestrator.study_validation.load_study import load_study
 from tests.docs.code_blocks import TEXTS
 from tests.docs.test_pages import rows_of_table
 from tests.podium.calling import output_of
-from tests.podium.test_protocol_studies import LIKE_THESE, SMALLER
+from tests.podium.test_protocol_studies import LIKE_THESE, PICTURES, SMALLER
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/reference/published-tables.md"
 HOW_TO = "docs/how-to/reproduce-a-table.md"
-# Without the one of no table, which is planned where its pictures are.
-STUDIES = sorted({*(ROOT / "studies").glob("*.yaml")} - {ROOT / "studies" / "pictures.yaml"})
+# Without those of no table, which are planned where their pictures are.
+STUDIES = sorted(it for it in (ROOT / "studies").glob("*.yaml") if it.stem not in PICTURES)
 RUN_LOCALLY = {*SMALLER, *LIKE_THESE}
 # The columns after the number of a table.
 THESIS = rows_of_table(
