@@ -71,8 +71,13 @@ def _fetched(package: Package, scratch: Path) -> Files:
         raise PodiumError("npm is not on the PATH: install Node.js, which brings it")
     target = scratch / "packed"
     target.mkdir()
-    packing = [npm, "pack", "--json", "--silent", f"--pack-destination={target}", package.name]
-    done = subprocess.run(packing, capture_output=True, encoding="utf-8", errors="replace")
+    packing = [npm, "pack", "--ignore-scripts", "--json", "--silent", package.name]
+    done = subprocess.run(
+        [*packing, f"--pack-destination={target}"],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+    )
     if done.returncode:
         raise PodiumError(f"npm cannot fetch {package.name}: {_reason(done.stdout)}")
     (archive,) = target.glob("*.tgz")

