@@ -52,8 +52,8 @@ layer, the latter of one image of {_SIDE} x {_SIDE} pixels. [Backbones](backbone
 _TIMM_OPENING = """
 ## Networks of timm
 
-Each at the image size that it was trained on, which takes others that are multiples of a number, or none. MB are what
-training keeps of one image for the gradient, in float32 and with fused attention. Weights are the licence that timm states.
+Each at the image size that it was trained on. Weights are the licence that timm states. `trainables/network/timm_networks.csv`
+has their sizes, features and memory too, and `podium plan` prints those of a study's networks.
 """
 
 
@@ -72,17 +72,7 @@ def facts_page() -> str:
             ),
             _TIMM_OPENING,
             table(
-                (
-                    *(
-                        "network",
-                        "weights",
-                        "million parameters",
-                        "features",
-                        "pixels",
-                        "multiple of",
-                    ),
-                    *("billion multiply-adds", "MB", "pooling"),
-                ),
+                ("network", "weights", "million parameters", "billion multiply-adds", "pooling"),
                 _timm_networks(),
             ),
             "",
@@ -133,14 +123,10 @@ def _networks() -> list[tuple[str, ...]]:
 def _timm_networks() -> list[tuple[str, ...]]:
     return [
         (
-            f"`timm:{it.name}`",
+            f"`{it.name}`",
             it.licence,
             f"{it.million_parameters:g}",
-            str(it.features),
-            str(it.side),
-            str(it.multiple or "none"),
             f"{it.giga_multiply_adds:g}",
-            f"{it.activation_mb:g}",
             it.pooling,
         )
         for it in timm_networks().values()

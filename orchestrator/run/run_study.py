@@ -8,7 +8,7 @@ from functools import partial
 
 from podium.errors import PodiumError
 from podium.orchestrator.results.locks.study_lock import StudyLock
-from podium.orchestrator.results.records.journal import Journal
+from podium.orchestrator.results.records.journal import Journal, SearchJournal
 from podium.orchestrator.results.records.runs import RunEnding, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
@@ -140,13 +140,7 @@ def run_study(
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
         journal = Journal(paths)
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
-        queues = rebuild(journals := journal.read())
-        if retried_causes is not None:
-            record_retries(journal, reader, retried_causes, say)
-            journals = journal.read()
-        if failed := recorded_failures(journals, reader):
-            withdraw(paths, failed)
-            queues = rebuild(journals)
+        queues = _queues_with_retries(rebuild, journal, reader, paths, retried_causes, say)
         _report_done(queues, say)
         check_ownership = partial(_check_ownership, paths, lock)
         store = OwnStore(
@@ -180,6 +174,25 @@ def run_study(
             interrupted=not finished,
             out_of_budget=scheduler.budget.used_up_message,
         )
+
+
+def _queues_with_retries(
+    rebuild: Callable[[Mapping[str, SearchJournal]], StudyQueues],
+    journal: Journal,
+    reader: Reader,
+    paths: StudyPaths,
+    retried_causes: Collection[str] | None,
+    say: Callable[[str], object],
+) -> StudyQueues:
+    """The work that is left, with failed trials that are to be retried, now or since a kill."""
+    queues = rebuild(journals := journal.read())
+    if retried_causes is not None:  # once nothing speaks against the folder
+        record_retries(journal, reader, retried_causes, say)
+        journals = journal.read()
+    if failed := recorded_failures(journals, reader):
+        withdraw(paths, failed)
+        queues = rebuild(journals)
+    return queues
 
 
 def _startable(study: Study, paths: StudyPaths, *, trains_here: bool, retries: bool) -> Study:
