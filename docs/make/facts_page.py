@@ -6,7 +6,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from docs.make.losses_page import loss_link
 from docs.make.markdown import TOLD, table
 from docs.make.step_costs import step_cost
-from podium.trainables.network.timm_facts import timm_networks
 from podium.trainables.registry import load, names
 
 _BATCH_SIZE, _NUM_CLASSES = 64, 64
@@ -49,11 +48,12 @@ Features are what the embedding layer gets. Parameters and multiply-adds are tho
 layer, the latter of one image of {_SIDE} x {_SIDE} pixels. [Backbones](backbones.md) has weights and image sizes.
 """
 
-_TIMM_OPENING = """
+_TIMM = """
 ## Networks of timm
 
-Each at the image size that it was trained on. Weights are the licence that timm states. `trainables/network/timm_networks.csv`
-has their sizes, features and memory too, and `podium plan` prints those of a study's networks.
+What is known of 71 of them before a trial (parameters, features, multiply-adds, memory for training, image size, pooling, prefix
+tokens, licence of the weights) is a table that ships: `trainables/network/timm_networks.csv`. `podium plan` prints the rows of a
+study's networks.
 """
 
 
@@ -70,11 +70,7 @@ def facts_page() -> str:
             table(
                 ("network", "features", "million parameters", "billion multiply-adds"), _networks()
             ),
-            _TIMM_OPENING,
-            table(
-                ("network", "weights", "million parameters", "billion multiply-adds", "pooling"),
-                _timm_networks(),
-            ),
+            _TIMM,
             "",
         ]
     )
@@ -118,16 +114,3 @@ def _networks() -> list[tuple[str, ...]]:
             )
         )
     return rows
-
-
-def _timm_networks() -> list[tuple[str, ...]]:
-    return [
-        (
-            f"`{it.name}`",
-            it.licence,
-            f"{it.million_parameters:g}",
-            f"{it.giga_multiply_adds:g}",
-            it.pooling,
-        )
-        for it in timm_networks().values()
-    ]
