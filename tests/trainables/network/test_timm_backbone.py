@@ -7,7 +7,6 @@ import pytest
 import torch
 from torchvision.transforms.functional import normalize
 
-from docs.make.timm_networks import facts_of
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.make_backbone import make_backbone
 from podium.trainables.network.timm_facts import timm_facts, timm_networks
@@ -136,5 +135,7 @@ def test_a_table_says_of_networks_what_they_are():
     assert timm_facts("timm:resnet18.nobodys") is None
     assert timm_facts("resnet18") is None
     assert len(timm_networks()) >= 60
+    from docs.make.timm_networks import facts_of  # which needs timm
+
     for name in ("mobilenetv3_small_100.lamb_in1k", "vit_small_patch32_224.augreg_in21k"):
         assert timm_networks()[name] == facts_of(name)  # the table is as its command makes it
