@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
@@ -87,8 +88,9 @@ def memory_bucket(monkeypatch: pytest.MonkeyPatch) -> Place:
 
     real = object_store.open_client
 
-    def opened(scheme: str, authority: str, query: str) -> object:
-        return MemoryStore() if scheme == "memory" else real(scheme, authority, query)
+    @cache
+    def opened(scheme: str, authority: str, query: str, process: int) -> object:
+        return MemoryStore() if scheme == "memory" else real(scheme, authority, query, process)
 
     monkeypatch.setattr(object_store, "open_client", opened)
     return parse_place(f"memory://{new_name()}")

@@ -20,7 +20,9 @@ SAFE_YAML |= {"CSafeLoader", "CollectionStartEvent", "CollectionEndEvent"}
 
 # Module -> why it may start other programs. No word comes from a results folder.
 STARTS_PROGRAMS = {
+    "orchestrator.planning.this_machine": "asks nvidia-smi for names of GPUs; fixed words",
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
+    "podium.commands.datasets_fetch": "npm, for packages of a fixed table; none of their scripts",
     "trainables.metrics._faiss": "Python, to try faiss on the GPU; fixed words",
 }
 

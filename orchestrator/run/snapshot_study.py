@@ -8,13 +8,13 @@ from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.metric_columns import StoredMetric
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
+    Store,
     own_provenance,
     read_provenance,
     read_store,
     read_study,
     write_snapshot_files,
 )
-from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.files import list_folders
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.run.study_code import refuse_changed_code, write_study_code
@@ -118,9 +118,13 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
     snapshot = read_study(paths)
     if snapshot == resolved:
         return
-    metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
-    schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
-    has_new_columns = snapshot is not None and read_store(paths).schema != schema
+    store = Store(
+        study=study.name,
+        ks=study.ks,
+        metrics=tuple(StoredMetric(*metric) for metric in METRICS[task_of(study)]),
+        hyperparameters=hyperparameter_types(study),
+    )
+    has_new_columns = snapshot is not None and read_store(paths) != store
     code = write_study_code(study, paths)
     origin = {
         **provenance(),
@@ -130,7 +134,7 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
         "loss_kinds": {loss: facts_of(loss).kind for loss in study.loss_names},
         "data": {label: dict(dataset.hashes) for label, dataset in datasets.items()},
     }
-    write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
+    write_snapshot_files(paths, store, study=resolved, provenance=origin)
     if has_new_columns:
         gather_all(paths)  # all get the new columns, so that plain polars reads them together
 

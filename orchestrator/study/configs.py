@@ -145,5 +145,5 @@ def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
         name: names[next(iter(found))]
         if len(found) == 1
         else ("float" if found == {int, float} else "str")
-        for name, found in kinds.items()
+        for name, found in sorted(kinds.items())
     }

@@ -27,7 +27,6 @@ from podium.trainables.errors import TrialInputError
 
 c = pl.col  # c.state is the column of that name
 
-_OF_WINNER = ["search", "selected_from", "config_hash"]
 # Columns that depend on where a trial ran, and finals on how large the study was by then.
 _OF_PLACE = {"settings", "index", "selected_from"}
 
@@ -69,9 +68,6 @@ _RULES = {
         c.same_as.is_not_null() & ~c.same_as.is_in(c.trial_id.implode())
     ),
     "a final must be of the default or of the winner": _IS_FINAL & ~c.is_default & ~c.is_winner,
-    "the winner of its search is config {best}; it is of {config_hash}": (
-        _IS_FINAL & c.is_winner & c.config_hash.ne_missing(c.best)
-    ),
 }
 
 
@@ -102,14 +98,12 @@ def check_trials(
     findings: Findings,
 ) -> None:
     """Trials fit each other, the plan of their study, and what runs and journals tell of them."""
-    asks = [(ask.search, ask.trial_id) for it in journals.values() for ask in it.asks]
-    retried = [failure.trial_id for it in journals.values() for failure in it.retried]
-    asked = pl.DataFrame(asks, {"search": pl.String, "trial_id": pl.String}, orient="row")
+    asked = {name: {ask.trial_id for ask in it.asks} for name, it in journals.items() if it.asks}
     findings.checked.update(
         copies=rows["same_as"].count(),
         runs=len(runs),
-        searches=asked["search"].n_unique(),
-        asks=len(asks),
+        searches=len(asked),
+        asks=sum(len(journal.asks) for journal in journals.values()),
         attempts=sum(len(journal.attempts) for journal in journals.values()),
     )
     if rows.height and not runs:
@@ -119,38 +113,16 @@ def check_trials(
     if rows.height < (counted := sum(it.tries for it in spent)):
         text = f"must hold the {counted} trials that runs completed; it holds {rows.height}"
         findings.problem(paths.trials, f"{text}. Restore the rows from a copy")
-    known = {*asked["search"], *rows.filter(c.stage != "baseline")["search"]}
+    known = {*asked, *rows.filter(c.stage != "baseline")["search"]}
     for search in sorted(known - {search.id for search in searches(study)}):
         findings.problem(paths.study, f"must plan every search; there are trials of {search}")
-    asked = asked.unique(maintain_order=True)
-    asked = asked.with_columns(place=pl.int_range(pl.len()).over("search"))
     most = max([study.search.trials, *(run.trials_per_search for run in runs)])
-    for search in asked.filter(c.place == most)["search"]:
+    for search in (name for name, trials in asked.items() if len(trials) > most):
         text = f"search {search} must have no more trials than its {most}"
         findings.problem(paths.journals, text)
-    rows = rows.join(asked, on=["search", "trial_id"], how="left", maintain_order="left")
-    rows = rows.join(_winners(rows, retried), on=_OF_WINNER, how="left", maintain_order="left")
     findings.check(rows, _RULES)
     numbers = rows.select(cs.float()).columns
     findings.check(rows, {f"{it} must be a finite number": ~c(it).is_finite() for it in numbers})
-
-
-def _winners(rows: pl.DataFrame, retried: Sequence[str]) -> pl.DataFrame:
-    """The ``best`` config of the trials that each final was selected from.
-
-    A trial that was retried may have been a failure when they were selected.
-    """
-    trials = rows.filter(c.state == "COMPLETE", c.place.is_not_null())
-    trials = trials.select("search", "place", "objective", "trial_id", best="config_hash")
-    finals = rows.filter(c.stage == "final").select(_OF_WINNER).unique()
-    could_win = (c.best == c.config_hash) | ~c.trial_id.is_in(retried)
-    return (
-        finals.join(trials, on="search")
-        .filter(c.place < c.selected_from, could_win)
-        .sort("objective", "place", descending=[True, False])
-        .unique(_OF_WINNER, keep="first", maintain_order=True)
-        .select(*_OF_WINNER, "best")
-    )
 
 
 def check_identities(

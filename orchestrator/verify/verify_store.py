@@ -23,11 +23,7 @@ from podium.orchestrator.results.records.study_snapshot import (
     read_store,
     started_study,
 )
-from podium.orchestrator.results.storage.files import (
-    contents,
-    list_files,
-    read_whole,
-)
+from podium.orchestrator.results.storage.files import contents, list_files, read_whole
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.inventory import bad_files, trial_files
 from podium.orchestrator.run.study_control import read_control
@@ -36,11 +32,7 @@ from podium.orchestrator.study.foreign_code import read_copies
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.verify.findings import Findings
-from podium.orchestrator.verify.trial_rules import (
-    check_identities,
-    check_trials,
-    read_rows,
-)
+from podium.orchestrator.verify.trial_rules import check_identities, check_trials, read_rows
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import load_dataset_anew
 from podium.trainables.errors import TrialInputError

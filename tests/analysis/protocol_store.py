@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from podium.orchestrator.results.records.journal_records import Ask, Attempt
+from podium.orchestrator.results.records.metric_columns import RECALL
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import write_snapshot_files
-from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
+from podium.orchestrator.results.records.study_snapshot import Store, write_snapshot_files
+from podium.orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.study import (
     FinalSettings,
@@ -62,11 +63,11 @@ def study_file(truth):
 
 def write_protocol_store(folder, truth, seed=0):
     """Writes the folder and returns it."""
-    paths, schema = StudyPaths(folder), trial_schema((K,), {})
+    store = Store(study="synthetic", ks=(K,), metrics=(RECALL,), hyperparameters={})
+    paths, schema = StudyPaths(folder), store.schema
     provenance = {**PROVENANCE, "git_dirty": False}
-    study = resolved_dict(study_file(truth))
     write_snapshot_files(
-        paths, name="synthetic", study=study, provenance=provenance, schema=schema
+        paths, store, study=resolved_dict(study_file(truth)), provenance=provenance
     )
     frames = study_frames(truth, seed)
     nested = {

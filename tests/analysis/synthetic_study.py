@@ -9,14 +9,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from podium.orchestrator.results.records.journal_records import Ask
+from podium.orchestrator.results.records.metric_columns import RECALL
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
+    Store,
     read_provenance,
     read_store,
     read_study,
     write_snapshot_files,
 )
-from podium.orchestrator.results.records.trial_schema import trial_schema
 from podium.orchestrator.results.storage.files import put_if_absent
 from podium.orchestrator.results.trial_files.commit_trials import to_table
 from podium.orchestrator.results.trial_files.parquet_file import encode_many
@@ -161,16 +162,15 @@ def _write(
     is_over: bool,
 ) -> None:
     paths = StudyPaths(folder)
-    schema = trial_schema(KS, {"margin": "float"})
+    store = Store(study="synthetic", ks=KS, metrics=(RECALL,), hyperparameters={"margin": "float"})
+    schema = store.schema
     study = resolved_dict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
     provenance: dict[str, object] = {**PROVENANCE, "git_dirty": False}
     provenance["spaces"] = _spaces(truth, study["losses"])
     if truth.dataset == "glyphs":  # of others nothing is known
         provenance["fairness"] = _fairness(truth, renamed)
-    write_snapshot_files(
-        paths, name="synthetic", study=study, provenance=provenance, schema=schema
-    )
+    write_snapshot_files(paths, store, study=study, provenance=provenance)
     written = [{**row, "loss": renamed.get(str(row["loss"]), row["loss"])} for row in trials]
     if is_over:
         write_gathered(paths, schema, written)
@@ -206,10 +206,9 @@ def change_snapshot(
     study = read_study(paths) if study is None else study
     write_snapshot_files(
         paths,
-        name="synthetic",
+        read_store(paths),
         study={**study, "tournament": {**study["tournament"], **rules}},
         provenance=read_provenance(paths) if provenance is None else {**VERSIONS, **provenance},
-        schema=read_store(paths).schema,
     )
     return folder
 

@@ -120,10 +120,7 @@ def summarise_differences(disparities: Sequence[Disparity]) -> str:
     5)``. Differences that follow from the losses themselves or are between protocols are left out.
     """
     listed = [it for it in disparities if it.area not in ("loss", "protocol")]
-    texts: dict[str, None] = {}
-    for item in listed:
-        texts[f"{item.label} ({item.by or _span(item)})"] = None
-    return ", ".join(texts)
+    return ", ".join(dict.fromkeys(f"{it.label} ({it.by or _span(it)})" for it in listed))
 
 
 def join_names(competitors: Sequence[str]) -> str:

@@ -12,13 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from podium.orchestrator.results.records.json_records import (
-    STRICT,
-    Amount,
-    Count,
-    FileName,
-    Time,
-)
+from podium.orchestrator.results.records.json_records import STRICT, Amount, Count, FileName, Time
 
 AskSource = Literal["default", "given", "sampler"]
 

@@ -24,7 +24,6 @@ STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 _SHOWN = 60  # characters that a message shows of a value
 
-
 FileName = Annotated[str, Field(pattern=f"^{FILE_NAME}$")]
 """A text that names a search or a trial, and leads nowhere as the name of a file."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]

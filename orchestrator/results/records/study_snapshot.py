@@ -7,6 +7,7 @@ first and ``study.json`` last, so a folder with a ``study.json`` has everything.
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,10 +27,9 @@ from pydantic.dataclasses import dataclass
 from podium.errors import CorruptFileError, PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.json_records import first_problem, parsed
-from podium.orchestrator.results.records.metric_columns import StoredMetric, known_columns
+from podium.orchestrator.results.records.metric_columns import StoredMetric
 from podium.orchestrator.results.records.store_paths import FILE_NAME, StudyPaths
 from podium.orchestrator.results.records.trial_schema import (
-    ARROW_TYPES,
     SCHEMA_VERSION,
     HyperparameterType,
     trial_schema,
@@ -41,8 +41,6 @@ from podium.orchestrator.results.storage.checksummed_text import (
 from podium.orchestrator.results.storage.files import exists, refuse_links
 from podium.orchestrator.results.storage.locations import Place, RemotePath
 
-_TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
-
 
 @dataclass(config=ConfigDict(strict=True, extra="forbid"), frozen=True, kw_only=True)
 class Store:
@@ -52,25 +50,23 @@ class Store:
         study: name of the study.
         schema_version: version of the results schema.
         ks: values of K, the primary one first.
-        hyperparameters: name -> type, of all losses.
         metrics: metrics that have columns; the first is the objective of searches.
+        hyperparameters: name -> type, of all losses.
     """
 
     study: str
-    schema_version: int
+    schema_version: int = SCHEMA_VERSION
     ks: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
-    hyperparameters: Mapping[str, HyperparameterType]
     metrics: Annotated[tuple[StoredMetric, ...], Field(min_length=1)]
+    hyperparameters: Mapping[str, HyperparameterType]
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The schema of every trial of the study, as `write_snapshot_files` got it."""
+        """The schema of every trial of the study."""
         return trial_schema(self.ks, self.hyperparameters, self.metrics)
 
 
 _STORE = TypeAdapter(Store)
-
-
 _Path = Annotated[str, Field(pattern=f"^{FILE_NAME}(/{FILE_NAME})*$")]  # leads nowhere else
 
 
@@ -116,12 +112,7 @@ class _Provenance(BaseModel):
 
 
 def write_snapshot_files(
-    paths: StudyPaths,
-    *,
-    name: str,
-    study: Mapping[str, Any],
-    provenance: Mapping[str, Any],
-    schema: pa.Schema,
+    paths: StudyPaths, store: Store, *, study: Mapping[str, Any], provenance: Mapping[str, Any]
 ) -> None:
     """Write the snapshot of a study, or replace it by that of the same study extended.
 
@@ -129,18 +120,17 @@ def write_snapshot_files(
 
     Args:
         paths: the results folder.
-        name: name of the study.
+        store: whose results these are; its trials may only gain columns.
         study: the resolved study as plain values; tuples become lists.
         provenance: versions, hardware, hashes as plain values.
-        schema: schema of every trial file, from `trial_schema`; it may only gain columns.
 
     Raises:
         PodiumError: the folder belongs to another study.
     """
-    check_readable(paths, name)
-    store = {"study": name, "schema_version": SCHEMA_VERSION, **_columns(schema)}
-    write_checksummed(paths.store, store)
-    write_checksummed(paths.provenance, {**provenance, "study": name})
+    check_readable(paths, store.study)
+    metrics = [metric._asdict() for metric in store.metrics]
+    write_checksummed(paths.store, {**asdict(store), "metrics": metrics})
+    write_checksummed(paths.provenance, {**provenance, "study": store.study})
     write_checksummed(paths.study, study)
 
 
@@ -167,9 +157,8 @@ def read_store(paths: StudyPaths) -> Store:
         PodiumError: it is not a results folder, or one of another version.
         CorruptFileError: store.json is damaged.
     """
-    if isinstance(paths.folder, Path) and paths.folder.is_file():
-        store = None
-    else:
+    store = None
+    if not (isinstance(paths.folder, Path) and paths.folder.is_file()):
         refuse_links(paths.folder, deep=False)
         store = _store(paths)
     if store is None:
@@ -256,16 +245,3 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
             f"{paths.provenance} is damaged at {first_problem(error)}. Restore the original file"
         ) from None
     return values
-
-
-def _columns(schema: pa.Schema) -> dict[str, Any]:
-    _, ks = known_columns(schema.names)
-    return {
-        "ks": list(ks),
-        "metrics": json.loads(schema.metadata[b"podium_metrics"]),
-        "hyperparameters": {
-            column.name.removeprefix("hp."): _TYPE_NAMES[column.type]
-            for column in schema
-            if column.name.startswith("hp.")
-        },
-    }

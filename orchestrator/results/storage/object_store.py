@@ -55,7 +55,6 @@ class RemoteFile:
 
     def __init__(self, place: RemotePath) -> None:
         self._place, self._key = place, place.key
-        # A client of each process: none survives a fork.
         self._client = (place.scheme, place.authority, place.query, os.getpid())
 
     def read(self) -> bytes | None:
@@ -125,7 +124,7 @@ class RemoteFile:
     ) -> T | None:
         """The result of a request; None if there is no such object and it need not exist."""
         try:
-            result = request(_opened(*self._client))
+            result = request(open_client(*self._client))
         except FileNotFoundError as error:
             problem = str(error)
             if not must_find and _code(problem) not in _NO_BUCKET:
@@ -141,17 +140,14 @@ class RemoteFile:
 
 
 @cache
-def _opened(scheme: str, authority: str, query: str, process: int) -> Any:
-    return open_client(scheme, authority, query)
-
-
-def open_client(scheme: str, authority: str, query: str) -> Any:
+def open_client(scheme: str, authority: str, query: str, process: int = 0) -> Any:
     """The store of obstore that a URI names; no request is made.
 
     Args:
         scheme: scheme of the URI.
         authority: bucket; for Azure the container, or ``container@account.dfs.core.windows.net``.
         query: settings: ``endpoint_override``, ``scheme`` (http or https) and, for S3, ``region``.
+        process: id of the process, since no client survives a fork.
 
     Raises:
         PlaceError: scheme or setting are unknown, or the URI has no bucket.

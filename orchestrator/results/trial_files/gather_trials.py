@@ -56,13 +56,9 @@ def gather_search(
 
 
 def gather_all(paths: StudyPaths) -> None:
-    """Gather the rows of all searches, once no worker is left.
+    """Gather the rows of all searches, once no worker is left; raises as `gather_search`.
 
     What is gathered, checkpoints of committed trials and temporary files are deleted.
-
-    Raises:
-        CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
-        StoreError: the store cannot be read or written; no trial is lost.
     """
     store = read_store(paths)  # which refuses links, before anything is deleted
     _remove_temporaries(paths)
@@ -138,10 +134,8 @@ def _rows(files: Sequence[Place], store: Store) -> pa.Table:
 
 def _remove_temporaries(paths: StudyPaths) -> None:
     """Delete what killed writers left; those of its lock the next owner deletes."""
-    for parent in (paths.trials, paths.journals):
-        for folder in list_folders(parent):
-            remove_temporaries(folder)
-    for folder in (paths.models, paths.embeddings, paths.checkpoints, paths.runs):
+    searches = (*list_folders(paths.trials), *list_folders(paths.journals))
+    for folder in (*searches, paths.models, paths.embeddings, paths.checkpoints, paths.runs):
         remove_temporaries(folder)
     for file in (paths.store, paths.study, paths.provenance, paths.report):
         remove_temporaries(paths.folder, file.name)

@@ -4,7 +4,7 @@ import polars as pl
 
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
-from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
+from tests.orchestrator.results.store_rows import WIDE, WIDER, commit, new_store, row
 
 TRIALS = 7
 
@@ -14,7 +14,7 @@ def extended_store(folder):
     store = commit(new_store(folder), *(row(index) for index in range(4)))
     gather_all(store)
     commit(store, row(4))
-    new_store(folder, WIDER)
+    new_store(folder, WIDE)
     wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(5, TRIALS))
     return commit(store, *wide, schema=WIDER)
 

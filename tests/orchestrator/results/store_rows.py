@@ -1,6 +1,7 @@
 """Rows of trials and small stores, for the tests of the results store."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.metric_columns import RECALL, known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import read_store, write_snapshot_files
-from podium.orchestrator.results.records.trial_schema import trial_schema
+from podium.orchestrator.results.records.study_snapshot import (
+    Store,
+    read_store,
+    write_snapshot_files,
+)
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
@@ -24,11 +28,15 @@ from podium.orchestrator.results.trial_files.parquet_file import encode, encode_
 from podium.orchestrator.results.trial_files.reader import Reader
 
 KS = (1, 2)
-SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})
-WIDER = trial_schema(
-    KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str", "alpha": "float"}
-)
 NAME = "tiny"
+STORE = Store(
+    study=NAME,
+    ks=KS,
+    metrics=(RECALL,),
+    hyperparameters={"easy": "bool", "margin": "float", "miner": "str", "proxies": "int"},
+)
+WIDE = replace(STORE, hyperparameters={"alpha": "float", **STORE.hyperparameters})
+SCHEMA, WIDER = STORE.schema, WIDE.schema
 VERSIONS = {
     "numerics_version": 1,
     **dict.fromkeys(("podium_version", "python_version", "torch_version"), "0.1.0"),
@@ -104,11 +112,11 @@ def with_flat(values: Mapping[str, Any], schema: pa.Schema) -> dict[str, object]
     return {**values, **flat}
 
 
-def new_store(folder: Path, schema: pa.Schema = SCHEMA, name: str = NAME) -> StudyPaths:
+def new_store(folder: Path, store: Store = STORE) -> StudyPaths:
     """A results folder without trials."""
-    paths = StudyPaths(folder / name)
-    study = {"name": name, "ks": list(KS)}
-    write_snapshot_files(paths, name=name, study=study, provenance=PROVENANCE, schema=schema)
+    paths = StudyPaths(folder / NAME)
+    study = {"name": NAME, "ks": list(KS)}
+    write_snapshot_files(paths, store, study=study, provenance=PROVENANCE)
     return paths
 
 

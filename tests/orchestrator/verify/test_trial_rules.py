@@ -10,16 +10,12 @@ import pytest
 from podium.orchestrator.results.records.journal import (
     Journal,
     read_asks,
-    read_attempts,
-    read_journals,
-    retried_failures,
 )
-from podium.orchestrator.results.records.journal_records import RetriedFailure
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.retry_failed import record_retries
 from podium.orchestrator.verify.verify_store import verify_store
-from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
+from tests.orchestrator.broken_trials import FRAIL, run_broken
 from tests.orchestrator.changed_folders import change_study
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems
 from tests.orchestrator.journals import rewrite
@@ -161,7 +157,6 @@ FINALS = [
     ("finished", is_winner, {"is_winner": None}, OTHER_TRIAL),
     ("finished", is_winner, {"dataset": "other"}, OTHER_TRIAL),
     ("finished", is_winner, {"block": "other"}, OTHER_TRIAL),
-    ("finished", is_default, {"is_winner": True}, "the winner of its search is config"),
     ("finished", is_default, {"is_default": False}, OTHER_TRIAL),
     ("with_copies", is_copy, {"same_as": OTHER}, OTHER_TRIAL),
 ]
@@ -178,30 +173,6 @@ def test_a_final_that_breaks_a_rule_is_named(request, tmp_path, folder, is_meant
             rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
             break
     assert told.format(**meant[0]) in problems(paths.folder)
-
-
-@pytest.fixture(scope="module")
-def retried_once(tmp_path_factory):
-    storage = tmp_path_factory.mktemp("retried")
-    run_broken(storage)
-    run_fixed(storage)
-    assert_sound(storage)
-    return storage
-
-
-@pytest.fixture
-def retried(retried_once, tmp_path):
-    """A folder with failures that were retried, and the first of them."""
-    paths = copy_of(StudyPaths(retried_once / FRAIL.name), tmp_path)
-    found = retried_failures(read_journals(paths))
-    return paths, found[min(found)][0]
-
-
-def test_failures_that_were_retried_excuse_finals_of_a_former_winner_and_no_others(retried):
-    paths, failure = retried
-    attempt = next(it for it in read_attempts(paths) if it.search == failure.search)
-    rewrite(paths, failure.search, lambda it: attempt if isinstance(it, RetriedFailure) else it)
-    assert "the winner of its search is" in problems(paths.folder)
 
 
 def test_failures_that_are_recorded_and_have_rows_yet_are_no_problem(tmp_path):

@@ -121,7 +121,7 @@ def test_logs_are_shown_without_secrets_and_nothing_else_is(client, folder, monk
 
 def test_what_is_wrong_with_the_folder_is_said_and_the_server_goes_on(client, folder, tmp_path):
     (folder / "control.yaml").write_text("max_concurrent: 0\n")
-    assert "at least 1; got 0" in client.record()["changes"]
+    assert "greater than or equal to 1; got 0" in client.record()["changes"]
     (folder / "control.yaml").unlink()
     folder.rename(tmp_path / "away")
     away = client.record()

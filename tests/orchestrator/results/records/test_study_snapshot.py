@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from podium.errors import CorruptFileError, PodiumError
+from podium.orchestrator.results.records.metric_columns import RECALL
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import (
     check_readable,
@@ -9,18 +12,18 @@ from podium.orchestrator.results.records.study_snapshot import (
     read_study,
     write_snapshot_files,
 )
-from podium.orchestrator.results.records.trial_schema import SCHEMA_VERSION, trial_schema
+from podium.orchestrator.results.records.trial_schema import SCHEMA_VERSION
 from podium.orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from podium.orchestrator.results.trial_files.reader import Reader
-from tests.orchestrator.results.store_rows import KS, NAME, PROVENANCE, SCHEMA, WIDER, new_store
+from tests.orchestrator.results.store_rows import NAME, PROVENANCE, STORE, WIDE, new_store
 
 STUDY = {"name": NAME, "ks": (1, 2), "search": {"trials": 3, "lr": 1e-05}, "größe": None}
 
 
-def freeze(paths, schema=SCHEMA, study=STUDY):
-    write_snapshot_files(paths, name=NAME, study=study, provenance=PROVENANCE, schema=schema)
+def freeze(paths, store=STORE, study=STUDY):
+    write_snapshot_files(paths, store, study=study, provenance=PROVENANCE)
 
 
 def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
@@ -35,19 +38,19 @@ def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
     assert Reader(paths.folder).provenance() == read_provenance(paths)
 
 
-@pytest.mark.parametrize("schema", [SCHEMA, WIDER, trial_schema((4,), {}), trial_schema(KS, {})])
-def test_the_schema_comes_back(tmp_path, schema):
-    paths = new_store(tmp_path, schema)
-    assert read_store(paths).schema == schema
-    assert read_store(paths).schema.metadata == schema.metadata
+@pytest.mark.parametrize("store", [STORE, WIDE, replace(STORE, ks=(4,), hyperparameters={})])
+def test_the_columns_come_back(tmp_path, store):
+    paths = new_store(tmp_path, store)
+    assert read_store(paths) == store
+    assert read_store(paths).schema.equals(store.schema, check_metadata=True)
 
 
 def test_a_new_folder_is_of_any_study_and_a_grown_study_replaces_its_snapshot(tmp_path):
     check_readable(StudyPaths(tmp_path / NAME), "any")
     assert not (tmp_path / NAME).exists()
     paths = new_store(tmp_path)
-    freeze(paths, WIDER, {**STUDY, "more": 1})
-    assert read_store(paths).schema == WIDER
+    freeze(paths, WIDE, {**STUDY, "more": 1})
+    assert read_store(paths) == WIDE
     assert read_study(paths)["more"] == 1
 
 
@@ -58,7 +61,7 @@ def test_a_folder_of_another_study_is_refused_by_both_names(tmp_path):
     with pytest.raises(PodiumError, match=message):
         check_readable(paths, "other")
     with pytest.raises(PodiumError, match=message):
-        write_snapshot_files(paths, name="other", study={}, provenance=PROVENANCE, schema=SCHEMA)
+        freeze(paths, replace(STORE, study="other"))
     assert paths.study.read_bytes() == before
 
 
@@ -94,7 +97,10 @@ def test_damaged_files_are_named(tmp_path, file, read):
     [
         ({}, r"store\.json is no store of trials: ks: Field required"),
         ({"ks": [0]}, r" ks\.0: Input should be greater than 0; got 0"),
-        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r" hyperparameters\.a: .* got 'blob'"),
+        (
+            {"ks": [1], "metrics": [RECALL._asdict()], "hyperparameters": {"a": "blob"}},
+            r" hyperparameters\.a: .* got 'blob'",
+        ),
         ({"ks": [1], "hyperparameters": {}, "metrics": [{"name": "a b"}]}, r" metrics\.0\.name"),
         ({"schema_version": 99}, "version 99 of the results schema; .* reads"),
     ],
