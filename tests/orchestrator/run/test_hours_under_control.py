@@ -77,7 +77,7 @@ def test_searches_that_ended_for_want_of_hours_go_on_at_the_next_start(tmp_path)
     ("study", "text", "told"),
     [
         (STUDY, "wall_hours: 1", "control.yaml:1: budget.wall_hours cannot be combined with"),
-        (MANY, "trials: 9", 'unknown key in budget: it is search.trials; got "trials"'),
+        (MANY, "trials: 9", 'unknown key in budget; got "trials"; choices: gpu_hours'),
     ],
 )
 def test_hours_that_the_study_file_may_not_have_are_refused(tmp_path, study, text, told):
