@@ -163,7 +163,8 @@ the study runs. Exit code 0: sound; 2: there are problems, a line each with file
   Podium's commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
 - Every row must be that of the trial which the study makes of its suggestion and its place: ids, seeds,
   splits, data, code. This needs the data; notes name missing ones.
-- Numbers must be finite, finals of the winner of their search or of the default, and copies must have an original.
+- Numbers must be finite, finals of a config that is the default or was selected, and copies must have an original.
+  Verify does not select again: of several selected configs, readers take the last one, and on ties that with the best trial.
 - Compared trials share test images, weights and classes. No search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 
