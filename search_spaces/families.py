@@ -6,6 +6,9 @@ FAMILIES = {
         "contrastive_hinge": "squared distances, linear hinge: twice contrastive at 1 - margin /"
         " 2",
         "contrastive_l2": "distances, squared hinges with a margin on both sides; the original",
+        "mean_field_contrastive": "linear hinges on cosines to a proxy of each class",
+        "selectively_contrastive": "the nearest positive against the nearest negative, or a hard"
+        " negative alone",
     },
     "lifted": {
         "lifted_mined": "cosines of mined pairs, no margin or hinge; the thesis's code",
@@ -17,6 +20,8 @@ FAMILIES = {
     "margin": {
         "margin": "distances on both sides of a boundary; the original",
         "margin_cosine": "cosines on both sides of a boundary",
+        "threshold_consistent_margin": "hinges on cosines with two thresholds; a term beside"
+        " another loss",
         "tuplet_margin": "no boundary: a positive, given an angle, against all negatives at once",
     },
     "multi_similarity": {
@@ -42,8 +47,10 @@ FAMILIES = {
     "softmax": {
         "arcface": "normalized_softmax with a margin on the angle",
         "cosface": "normalized_softmax with a margin on the cosine",
+        "l_softmax": "softmax with a multiple of the angle to the own class",
         "normalized_softmax": "cosines times a scale, no margin",
         "softmax": "a linear classifier on embeddings of any length",
+        "sphereface": "l_softmax with proxies of length 1",
         "subcentre_arcface": "arcface with several centres a class, of which the nearest counts",
     },
     "thesis_loss": {

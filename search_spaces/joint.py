@@ -40,6 +40,7 @@ JOINT: dict[str, Ranges] = {
     "hierarchical_triplet": {"margin": Real(0.0, 0.5), "levels": Int(2, 32)},
     "histogram": {"bins": Int(25, 200, log=True)},
     "intra_pair_variance": {"positive_slack": Real(0.0, 0.2), "negative_slack": Real(0.0, 0.2)},
+    "l_softmax": {"multiplier": Int(2, 6), "softness": Real(0.0, 20.0)},
     "language_guidance": {"temperature": Real(0.1, 2.0, log=True), "gamma": Real(0.0, 2.0)},
     "lifted_mined": {
         "alpha": Real(5.0, 100.0, log=True),
@@ -52,6 +53,12 @@ JOINT: dict[str, Ranges] = {
     # Without nu, which the authors' code leaves at 0.
     "margin": {"margin": Real(0.0, 0.5), "beta": Real(0.5, 1.6), "miner": Every()},
     "margin_cosine": {"margin": Real(0.0, 0.5), "beta": Real(0.0, 1.2), "miner": Every()},
+    "mean_field_contrastive": {
+        "positive_margin": Real(0.0, 0.5),
+        "negative_margin": Real(0.2, 1.2),
+        "field_weight": Real(0.1, 10.0, log=True),
+        "power": Real(1.0, 3.0),
+    },
     "multi_similarity": {
         "alpha": Real(0.5, 64.0, log=True),
         "beta": Real(10.0, 200.0, log=True),
@@ -63,6 +70,8 @@ JOINT: dict[str, Ranges] = {
     "nca": {"softmax_scale": Real(1.0, 64.0, log=True)},
     "neighbour_triplet": {"margin": Real(3e-3, 1.0, log=True), "neighbours": Int(1, 10)},
     "normalized_softmax": {"scale": Real(4.0, 128.0, log=True)},
+    "nt_xent": {"temperature": Real(0.02, 0.5, log=True), "variant": Every()},
+    "pnp": {"temperature": Real(3e-3, 0.3, log=True), "variant": Every()},
     "polar_sine": {"negative_weight": Real(0.1, 10.0, log=True)},
     "probability_driven": {
         "initial_scale": Real(1.0, 50.0, log=True),
@@ -78,6 +87,20 @@ JOINT: dict[str, Ranges] = {
     "proxy_nca_pp": {"scale": Real(1.0, 64.0, log=True)},
     "quadruplet": {"triplet_margin": Real(0.0, 1.0), "quadruplet_margin": Real(0.0, 1.0)},
     "quadruplet_similarity": {"gamma": Real(1.0, 100.0, log=True)},
+    "ranked_list": {
+        "radius": Real(0.8, 1.5),
+        "margin": Real(0.1, 0.8),
+        "imbalance": Real(0.1, 0.9),
+        "sharpness": Real(1.0, 30.0, log=True),
+    },
+    "recall_at_k": {
+        "temperature": Real(3e-3, 0.3, log=True),
+        "rank_temperature": Real(0.3, 3.0, log=True),
+    },
+    "selectively_contrastive": {
+        "hard_weight": Real(0.1, 3.0, log=True),
+        "temperature": Real(0.02, 0.5, log=True),
+    },
     "smooth_ap": {"temperature": Real(3e-3, 0.3, log=True)},
     "soft_triple": {
         "centres": Int(1, 10, log=True),
@@ -86,6 +109,7 @@ JOINT: dict[str, Ranges] = {
         "margin": Real(0.0, 1.0),
         "tau": Real(0.01, 1.0, log=True),
     },
+    "sphereface": {"multiplier": Int(2, 6), "softness": Real(0.0, 20.0)},
     "statistical": {
         "mean_scale": Real(0.1, 10.0, log=True),
         "covariance_scale": Real(0.001, 10.0, log=True),
@@ -102,6 +126,12 @@ JOINT: dict[str, Ranges] = {
         "margin_degrees": Real(0.0, 60.0),
         "scale": Real(8.0, 256.0, log=True),
     },
+    "sup_ap": {
+        "temperature": Real(3e-3, 0.3, log=True),
+        "slope": Real(10.0, 300.0, log=True),
+        "offset": Real(1.0, 2.0),
+        "delta": Real(0.01, 0.2, log=True),
+    },
     "sup_con": {"temperature": Real(0.02, 0.5, log=True)},
     "thesis_loss_1": {"alpha": Real(4.0, 100.0, log=True), "margin": Real(0.0, 0.5)},
     # Down to smaller alphas than proxy_anchor's, since sums over a batch are larger than cosines.
@@ -109,6 +139,11 @@ JOINT: dict[str, Ranges] = {
         "alpha": Real(1.0, 64.0, log=True),
         "margin": Real(0.0, 0.5),
         "mean_over_batch": Every(),
+    },
+    "threshold_consistent_margin": {
+        "positive_margin": Real(0.5, 1.0),
+        "negative_margin": Real(0.0, 0.7),
+        "negative_weight": Real(0.1, 10.0, log=True),
     },
     # The threshold is of label distances from 0 to 1, such as 1 - IoU.
     "threshold_triplet": {"margin": Real(3e-3, 1.0, log=True), "threshold": Real(0.1, 0.9)},

@@ -52,5 +52,5 @@ def test_a_name_of_other_tools_is_answered_with_the_one_it_means(given, meant):
 def test_a_loss_of_the_library_is_answered_with_its_name_here_and_its_import_path():
     with pytest.raises(TrialInputError, match=r"is multi_similarity here; .*losses:MultiSimilar"):
         parse_loss("MultiSimilarityLoss")
-    with pytest.raises(TrialInputError, match=r"has no name here; .*losses:RankedListLoss"):
-        parse_loss("RankedListLoss")
+    with pytest.raises(TrialInputError, match=r"has no name here; .*losses:InstanceLoss"):
+        parse_loss("InstanceLoss")

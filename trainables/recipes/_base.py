@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from podium.trainables.registry import literals, names
 from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 Values = Mapping[str, HyperparameterValue]
@@ -19,20 +20,11 @@ ON_GLYPHS: Mapping[tuple[str, str], Values] = {
 
 # Losses that compare samples with learned parameters alone, so that a batch needs no two images of
 # one class. Published code trains them on randomly drawn batches.
-PROXY_LOSSES = (
-    "arcface",
-    "cosface",
-    "dr_proxy_nca",
-    "normalized_softmax",
-    "proxy_anchor",
-    "proxy_gml",
-    "proxy_nca",
-    "proxy_nca_pp",
-    "soft_triple",
-    "softmax",
-    "subcentre_arcface",
-    "thesis_loss_1",
-    "thesis_loss_2",
+PROXY_LOSSES = tuple(
+    name
+    for name in names("losses")
+    if not literals("losses", name, calls={"frozenset": frozenset})["needs"]
+    & {"balanced", "label_distances", "class_text"}
 )
 
 
