@@ -90,7 +90,8 @@ def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     header, *lines = call(capsys, "trials", crossed_folder).out.splitlines()
-    assert header.split() == "loss stage protocol objective test repeat trial_id".split()
+    names = ["loss", "stage", "protocol", "objective", "test", "repeat", "trial_id"]
+    assert header.split() == names
     count = Reader(crossed_folder).trials().collect().height
     assert lines[count].startswith("No room for block, train_on, ")
     rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)
