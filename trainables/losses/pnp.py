@@ -62,7 +62,7 @@ class Pnp(Loss):
 
 
 def _cost(before_BB: Tensor, hyperparameters: Hyperparameters) -> Tensor:
-    b = hyperparameters["b"]
+    b: float | Tensor = hyperparameters["b"]
     match hyperparameters["variant"]:
         case "O":
             return before_BB

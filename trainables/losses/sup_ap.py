@@ -69,5 +69,5 @@ def _bound(ahead: Tensor, hyperparameters: Hyperparameters) -> Tensor:
     """What a negative that is ``ahead`` of a positive costs: h of `SupAp`."""
     delta = hyperparameters["delta"]
     tipping = (ahead / hyperparameters["temperature"]).sigmoid() + 0.5 * (ahead > _TIE)
-    line = hyperparameters["slope"] * (ahead - delta) + hyperparameters["offset"]
+    line: Tensor = hyperparameters["slope"] * (ahead - delta) + hyperparameters["offset"]
     return line.where((ahead > delta) & (ahead > _TIE), tipping)
