@@ -32,7 +32,7 @@ LIKE_THESE = {
     "gradml-data-sets-glyphs": (),
     "proxy-anchor-grid-glyphs": (),
 }
-PICTURES = ("pictures", "backbones-pictures")
+PICTURES = ("pictures", "backbones-pictures", "field-2026")
 ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 4}]"
 
 
