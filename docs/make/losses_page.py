@@ -20,7 +20,7 @@ in which ranges; `podium losses [LOSS]` prints the same facts.
 
 - [Composed losses](composed.md): sums, cross-batch memories, a pretraining, a loss of another library
 - [Miners](miners.md), and [parameters of training](training-parameters.md) that can be tuned with those of a loss
-- [All losses at their defaults](../../examples/all-losses.md), and [in figures](../facts.md)
+- [In figures](../facts.md); `studies/all-losses.yaml` trains most of them at their defaults
 - [Add a loss](../../how-to/add-a-loss.md) of your own
 
 In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/`.
