@@ -12,6 +12,7 @@ from podium.analysis.study_results.backbone_or_loss import ChoiceShares, choice_
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import counted, number, percent
 
+_ENOUGH = 4  # levels of a factor, below which its variance is known by its order only
 _LABELS = {
     "backbone": "Backbone",
     "loss": "Loss",
@@ -29,16 +30,22 @@ def backbone_or_loss(results: StudyResults, series: Mapping[str, Series]) -> Sec
         return None
     spreads = {name: f"{number(PERCENT * it, 1)} points" for name, it in found.spreads.items()}
     text = (
-        f"Of what test {results.metric} of tuned losses varies by within a data set, dimension and"
-        f" size, the backbone is {percent(found.shares['backbone'])} and the loss"
+        f"Of the variance of test {results.metric} of tuned losses within a data set, dimension"
+        f" and size the backbone is {percent(found.shares['backbone'])} and the loss"
         f" {percent(found.shares['loss'])}: another backbone moves it by {spreads['backbone']}"
-        f" (one standard deviation), another loss by {spreads['loss']}."
+        f" (one standard deviation), another loss by {spreads['loss']}.{_caution(scores)}"
     )
     return Section(
         name="backbone-or-loss",
         title="Backbone or loss",
         parts=(Paragraph(text=text), _table(found, scores, results.metric)),
     )
+
+
+def _caution(scores: pl.DataFrame) -> str:
+    """What few levels mean for the estimates; empty with enough."""
+    few = min(scores[name].n_unique() for name in ("backbone", "loss"))
+    return "" if few >= _ENOUGH else f" Of {few} levels of one of them this is a rough guess."
 
 
 def _scores(results: StudyResults) -> pl.DataFrame:
@@ -65,11 +72,15 @@ def _table(found: ChoiceShares, scores: pl.DataFrame, metric: str) -> Table:
         Column.text("Source", 0, order=rows.index),
         Column.number("Standard deviation, points", 1, factor=PERCENT),
         Column.share("Share of the variance, %", 2, 1),
-        Column.interval("When one is left out, %", 3, 4, 1, factor=PERCENT),
+        Column.interval("When one is left out, %", 3, 4, 1, factor=PERCENT) if ranges else None,
     )
     design = " x ".join(
-        counted(scores[column].n_unique(), column, several)
-        for column, several in (("place", "places"), ("backbone", "backbones"), ("loss", "losses"))
+        counted(scores[column].n_unique(), word, several)
+        for column, word, several in (
+            ("place", "setting", "settings"),
+            ("backbone", "backbone", "backbones"),
+            ("loss", "loss", "losses"),
+        )
     )
     note = (
         "The last column is the least and the greatest share when one backbone or one data set is"

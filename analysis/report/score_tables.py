@@ -146,9 +146,10 @@ def _caption(panel: pl.DataFrame, scale: Scale, noun: str) -> str:
     """The scores, how many they are, over how many runs each is the mean, and what is below."""
     name, word = panel["panel"][0], scale.word
     opening = f"{name}: {word}" if name else word[0].upper() + word[1:]
-    said = (
-        f"{opening}, {counted(panel['score'].count(), 'score')}; the best of each column is bold."
-    )
+    best = "the best loss of each column is bold"
+    if panel["is_baseline"].any():
+        best += "; features (of the backbone, untouched) and untrained are no losses"
+    said = f"{opening}; {best}."
     known = panel.drop_nulls("score").filter(~pl.col("is_baseline"))
     counts = sorted(set(known["num_runs"]) - {0, None})
     if not counts:

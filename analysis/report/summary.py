@@ -53,7 +53,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
 def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
     tournament = results.tournament
     metric = results.ranked_by.label
-    trials = (f"{results.trials.height:,}", "trials of searches and finals")
+    trials = (f"{results.trials.height:,}", "trials, baselines included")
     said = Summary(
         verdict=answer_headline(results),
         headline=answer_headline(results),

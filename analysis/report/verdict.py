@@ -17,6 +17,8 @@ from podium.analysis.wording import MOST_NAMED, counted, duration, listed, range
 
 _BASELINES = {UNTRAINED: "the untrained network", FEATURES: "the untouched features"}
 
+_NONE_BEATS = "No tuned loss beats the better baseline"
+
 
 def answer_headline(results: StudyResults) -> str:
     """Who is first, and whether that was tested."""
@@ -37,7 +39,8 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
         _unranked(results),
         failed_sentence(results),
     )
-    return (*(s for s in sentences if s), _spent(results))
+    told = (it for it in sentences if it and not it.startswith(_NONE_BEATS))  # else a notice
+    return (*told, _spent(results))
 
 
 def gain_sentences(results: StudyResults) -> Iterator[str]:
@@ -104,6 +107,8 @@ def _above_baseline(results: StudyResults) -> str:
         better = f"in some {better}"
     if below.is_empty():
         return f"Every tuned loss beats the better baseline{by} in every block: {better}."
+    if below.height == known.height:
+        return f"{_NONE_BEATS}{by} in any block: {better}."
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
@@ -163,8 +168,8 @@ def _spent(results: StudyResults) -> str:
     pruned = trials.filter(pl.col("state") == "PRUNED").height
     seconds = float(trials["seconds"].sum())
     return (
-        f"It took {counted(trials.height, 'trial')}, {pruned:,} of them stopped early, and"
-        f" {duration(seconds)} of training."
+        f"It took {counted(trials.height, 'trial')}, baselines included, {pruned:,} of them"
+        f" stopped early, and {duration(seconds)} of training."
     )
 
 
@@ -183,6 +188,8 @@ def notices(results: StudyResults) -> tuple[str, ...]:
             f"Losses are compared under the protocol {results.protocol.shown}; the chapter on"
             " protocols compares all of them."
         )
+    if (compared := _above_baseline(results)).startswith(_NONE_BEATS):
+        found.append(compared)
     if late := chosen_late(results.ranked_by, results.declared_score):
         found.append(f"{late[0].upper()}{late[1:]}.")
     if results.protocol.leaks:

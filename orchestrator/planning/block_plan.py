@@ -91,8 +91,8 @@ def few_batches(study: Study) -> Iterator[str]:
             if batches < _FEW_BATCHES:
                 from_scratch.remove(name)
                 yield (
-                    f"Warning: {name} begins at random and follows few batches ({batches}). If it"
-                    " has BatchNorm, all its embeddings may coincide (collapsed): train for more"
+                    f"Warning: {name} begins at random and follows few batches ({batches}). With"
+                    " BatchNorm all its embeddings may coincide (collapsed): train for more"
                     " epochs, with smaller batches, or start from weights."
                 )
 
@@ -126,7 +126,8 @@ def network_notes(study: Study) -> Iterator[str]:
             yield (
                 f"{backbone.name}: {facts.million_parameters:g} million parameters,"
                 f" {facts.giga_multiply_adds:g} billion multiply-adds and"
-                f" {facts.activation_mb:,.0f} MB kept for training an image at {facts.side} px;"
+                f" {facts.activation_mb:,.0f} MB kept for training an image at its own"
+                f" {facts.side} px;"
                 f" pools by {pooling}{licence}."
             )
 

@@ -157,8 +157,13 @@ def _check_images(study: Study, problems: Problems) -> None:
             fits = training.augmentation == "none" or is_for_files == has_image_files(dataset)
             if is_augmented and not fits and not problems.concern("training"):  # once for all
                 rule = (
-                    f"augmentation {training.augmentation} does not go with {dataset.label}: "
-                    "shift is for images of one size, random crops are for image files"
+                    f"augmentation {training.augmentation} does not go with {dataset.label}: set "
+                    "training.augmentation to "
+                    + (
+                        "random_resized_crop, random_crop or none, for image files"
+                        if has_image_files(dataset)
+                        else "shift or none, for images of one size"
+                    )
                 )
                 key = "augmentation" if "augmentation" in study.training.overrides else "recipe"
                 problems.add(("training", key), rule, got=getattr(training, key))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from podium.analysis.wording import counted
+from podium.analysis.wording import counted, duration
 from podium.api.answer import Answer
 from podium.live.followed_study import FollowedStudy, StudyView
 from podium.orchestrator.results.storage.locations import Place
@@ -39,16 +39,25 @@ def _text(headline: str, view: StudyView) -> str:
     return "\n".join((*parts, "", *(filled(line, width) for line in lines)))
 
 
+def _hours(hours: float) -> str:
+    return f"{hours:.3g}"
+
+
+def _time(hours: float) -> str:
+    return duration(3600 * hours)
+
+
 def _spent_lines(view: StudyView) -> Iterator[str]:
     """Totals by use, and searches that ended early."""
     has_gpus = any(of["gpu_hours"] for of in view.spent.values())
-    amount, unit = ("gpu_hours", "GPU-hours") if has_gpus else ("trial_hours", "hours of trials")
+    amount, unit = ("gpu_hours", " GPU-hours") if has_gpus else ("trial_hours", " of trials")
     if view.num_runs:
         total = sum(of[amount] for of in view.spent.values())
-        parts = [f"{use} {of[amount]:.3g}" for use, of in view.spent.items() if of["tries"]]
+        said = _hours if has_gpus else _time
+        parts = [f"{use} {said(of[amount])}" for use, of in view.spent.items() if of["tries"]]
         by_use = f": {', '.join(parts)}" if parts else ""
         runs = counted(view.num_runs, "run", "runs")
-        yield f"spent {total:.3g} {unit} in {runs} of {view.wall_hours:.3g} hours{by_use}"
+        yield f"spent {said(total)}{unit} in {runs} of {_time(view.wall_hours)}{by_use}"
     for search in view.progress.searches:
         if search.is_cut_short:
             yield f"{search.name}: budget used up after {search.done} trials"

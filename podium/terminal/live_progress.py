@@ -189,5 +189,5 @@ def _row(search: SearchProgress, score: str) -> Row:
         "failed": str(search.failed or ""),
         "dupl": str(search.duplicates or ""),
         "final": f"{search.finals_done}/{search.finals_planned}",
-        f"best {score}": "" if search.best is None else f"{search.best:.3f}",
+        f"best {score}, %": "" if search.best is None else f"{100 * search.best:.1f}",
     }

@@ -213,6 +213,7 @@ def test_a_module_that_is_not_there_is_refused(own):
 
 def test_a_network_of_timm_needs_timm(monkeypatch):
     monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "timm", raising=False)
     with pytest.raises(
         TrialInputError, match=r"there is no file of a module timm: pip install 'podium\[timm"
     ):

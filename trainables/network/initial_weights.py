@@ -15,6 +15,7 @@ from pathlib import Path
 
 from podium.trainables.errors import TrialInputError, did_you_mean
 from podium.trainables.network.backbone_facts import TIMM, backbone_facts
+from podium.trainables.network.timm_facts import pooling_problem
 from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
 
 IMAGENET_WEIGHTS = "imagenet"
@@ -77,10 +78,13 @@ def weights_problem(settings: BackboneSettings) -> str | None:
         # A subclass of Backbone publishes what names it likes: known when it is imported.
         is_file = Path(weights).suffix in _FILE_KINDS
         return choice_problem(weights, name, ()) if is_file else None
+    if problem := pooling_problem(name):
+        return problem
     if weights == IMAGENET_WEIGHTS and "." not in name:
+        network, slash, pooling = name.partition("/")
         return (
             f"{name} has several published weights, which timm distinguishes by a tag: use "
-            f"{name}.TAG, such as timm:resnet50.a1_in1k"
+            f"{network}.TAG{slash}{pooling}, such as timm:resnet50.a1_in1k"
         )
     return choice_problem(weights, name, (IMAGENET_WEIGHTS,))
 

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import get_type_hints
 
+from podium.trainables.errors import did_you_mean
 from podium.trainables.network.backbone_facts import TIMM, sides_problem
 
 POOLINGS = ("cls", "patch_mean", "cls_and_mean", "map")
@@ -63,6 +64,26 @@ def name_and_pooling(backbone: str) -> tuple[str, str]:
     """``timm:NAME/POOLING`` as timm's name and the pooling, which is empty if none is named."""
     name, _, pooling = backbone.removeprefix(TIMM).partition("/")
     return name, pooling
+
+
+def pooling_problem(backbone: str) -> str | None:
+    """Why a network of timm cannot pool as its name says, as far as is known before it is made."""
+    name, pooling = name_and_pooling(backbone)
+    if not pooling:
+        return None
+    if pooling not in POOLINGS:
+        near = did_you_mean(pooling, POOLINGS)
+        return f"{backbone}: unknown pooling {pooling!r}{near}; known: {', '.join(POOLINGS)}"
+    facts = timm_networks().get(name)
+    if facts is None:
+        return None
+    has_cls = facts.prefix_tokens > 0
+    can = {"cls": has_cls, "patch_mean": True, "cls_and_mean": has_cls}
+    known = [own for own, holds in can.items() if holds and facts.pooling != "average"]
+    if pooling in (facts.pooling, *known):
+        return None
+    choices = ", ".join(dict.fromkeys((facts.pooling, *known)))
+    return f"{backbone} does not pool by {pooling}; known: {choices}"
 
 
 @cache

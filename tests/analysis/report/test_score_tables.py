@@ -106,7 +106,6 @@ def test_missing_and_failed_cells_are_distinguished_and_counted():
 
     assert texts(table) == {"a": ["50.00", "50.00"], "b": ["failed", "–"], "c": ["50.00", "–"]}
     assert table.note == "2 cells missing (–) and 1 cell in which every trial failed."
-    assert "3 scores" in table.caption
     assert table.rows[1][1].order is None
 
 

@@ -146,7 +146,7 @@ def test_many_losses_with_long_names_have_a_line_each_that_fits(width, changes):
     for index, row in enumerate(rows):
         assert row.split(" done")[0].startswith("cub")
         assert f"triplet_{index} " in row or width == 40
-        assert row.endswith("0.500")
+        assert row.endswith("50.0")
     rest = " ".join(" ".join(lines[21:]).split())
     assert "+26 more searches" in rest
     assert ("no room for" in rest) == (width < 120)
