@@ -93,13 +93,18 @@ def _table(
             if it.startswith("hp.")
         ),
         *(
-            Column.share(short_label(metric, k), it, group=classes)
+            Column.number(short_label(metric, k), it, factor=_factor(metric), group=classes)
             for it, (metric, k, classes) in scores.items()
         ),
         Column.count("Trials", "len"),
     )
-    caption = f"{counted(means.height, 'config')} of {loss}; scores in percent."
+    configs_of = f"{counted(means.height, 'config')} of {loss}"
+    caption = f"{configs_of}; scores in percent, label distances as they are."
     return table(means, columns, name=name, caption=caption)
+
+
+def _factor(metric: str) -> int:
+    return 1 if metric == "mean_label_distance" else PERCENT
 
 
 def _value(name: str, row: Mapping[str, float | str | None]) -> str | None:
@@ -119,9 +124,9 @@ def _figure(
         name=f"{found.name}-by",
         plots=tuple(
             lines_plot(
-                [Line(name=loss, xs=xs, ys=(PERCENT * rows[score]).to_list())],
+                [Line(name=loss, xs=xs, ys=(_factor(scores[score][0]) * rows[score]).to_list())],
                 x=Axis(label=by, scale="log" if is_log else "linear"),
-                y=Axis(label=f"{label}, %"),
+                y=Axis(label=f"{label}, %" if _factor(scores[score][0]) > 1 else label),
                 name=f"{found.name}-by-{position}",
                 title=f"{label}, of {loss} by {by}",
                 label=label,

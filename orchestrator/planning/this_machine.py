@@ -6,15 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from podium.orchestrator.results.storage.locations import has_scheme
+from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.study.study import Study
 
 _LEAST_BYTES = 5_000_000_000
 _SECONDS = 10  # a driver that is broken may never answer
 
 
-def machine_notes(study: Study) -> Iterator[str]:
-    """The GPUs that are seen, where trials ask for some, and a warning of little room on disk."""
+def machine_notes(study: Study, folder: Place) -> Iterator[str]:
+    """The GPUs that are seen, where trials ask for some, and a warning of little room on disk.
+
+    Args:
+        study: the study.
+        folder: its results folder, which need not be there yet.
+    """
     shares = (share.gpus_per_trial or 0.0 for share in study.resources.backbones.values())
     if asked := max([study.resources.gpus_per_trial, *shares]):
         seen = Counter(_gpu_names())
@@ -24,13 +29,13 @@ def machine_notes(study: Study) -> Iterator[str]:
             " --set resources.gpus_per_trial=0"
         )
         yield f"GPUs: {names or nothing}."
-    if has_scheme(study.storage):
+    if not isinstance(folder, Path):  # a bucket
         return
-    storage = Path(study.storage).expanduser().absolute()
-    free = shutil.disk_usage(next(it for it in (storage, *storage.parents) if it.exists())).free
+    folder = folder.absolute()
+    free = shutil.disk_usage(next(it for it in (folder, *folder.parents) if it.exists())).free
     if free < _LEAST_BYTES:
         yield (
-            f"Warning: {free / 1e9:.1f} GB are free at {storage}; results, checkpoints and caches"
+            f"Warning: {free / 1e9:.1f} GB are free at {folder}; results, checkpoints and caches"
             " of images may need more. Say --storage FOLDER, or make room."
         )
 

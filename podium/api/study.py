@@ -142,6 +142,7 @@ class Study:
             PodiumError: an assumption or the difference is out of range, or results cannot be
                 read.
         """
+        from podium.orchestrator.planning.this_machine import machine_notes
         from podium.plan.make_plan import plan_record, planned_counts, refusal_of
         from podium.plan.plan_text import opening_lines, plan_text, search_rows
         from podium.plan.statistical_power import assumptions_from, study_power
@@ -150,10 +151,11 @@ class Study:
         planned = planned_counts(self.resolved, paths)
         power = study_power(planned, assumptions_from(conditions(assume)), difference)
         refusal = refusal_of(self.resolved, paths)
+        machine = tuple(machine_notes(self.resolved, self.folder))
         return Answer(
             headline=next(opening_lines(planned)),
-            text=plan_text(planned, power, refusal, full=full),
-            record=plan_record(planned, power, refusal),
+            text=plan_text(planned, power, refusal, machine, full=full),
+            record=plan_record(planned, power, refusal, machine),
             rows=search_rows(planned),
         )
 

@@ -1,5 +1,6 @@
 """What a study will do and cost, whether it would be refused, and a plan as plain values."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +9,6 @@ from podium.errors import PodiumError
 from podium.orchestrator.planning.block_plan import plan_warnings
 from podium.orchestrator.planning.image_seconds import Source, Table, known_tables
 from podium.orchestrator.planning.study_plan import StudyPlan, plan
-from podium.orchestrator.planning.this_machine import machine_notes
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place
@@ -32,7 +32,9 @@ def planned_counts(study: Study, paths: StudyPaths) -> StudyPlan:
     return plan(study, known | known_tables())
 
 
-def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> dict[str, Any]:
+def plan_record(
+    planned: StudyPlan, power: StudyPower, refusal: str | None, machine: Sequence[str]
+) -> dict[str, Any]:
     """A plan as plain values; searches and blocks by name."""
     study, hours = planned.study, planned.hours
     return {
@@ -50,7 +52,7 @@ def plan_record(planned: StudyPlan, power: StudyPower, refusal: str | None) -> d
         "fairness": asdict(planned.fairness),
         "missing": planned.missing,
         "warnings": tuple(plan_warnings(study)),
-        "machine": tuple(machine_notes(study)),
+        "machine": machine,
         "seeds": study.final.seeds,
         "hours": hours and hours.slot,
         "gpu_hours": hours and (hours.gpu or None),

@@ -8,7 +8,6 @@ from podium.analysis.wording import counted
 from podium.orchestrator.planning.block_plan import network_notes, plan_warnings
 from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
-from podium.orchestrator.planning.this_machine import machine_notes
 from podium.orchestrator.results.records.expected_values import Expected
 from podium.orchestrator.results.records.fairness_record import summarise_differences
 from podium.orchestrator.study.defaults import metric_of
@@ -27,7 +26,12 @@ _SOURCES = {
 
 
 def plan_text(
-    planned: StudyPlan, power: StudyPower, refusal: str | None, *, full: bool = False
+    planned: StudyPlan,
+    power: StudyPower,
+    refusal: str | None,
+    machine: Sequence[str],
+    *,
+    full: bool = False,
 ) -> str:
     """A plan in words, as ``podium plan`` prints it.
 
@@ -35,12 +39,13 @@ def plan_text(
         planned: searches, trials, epochs, splits, hours and budget.
         power: differences that the study can detect, and what its searches find.
         refusal: why ``podium run`` would refuse it; None if it would not.
+        machine: `machine_notes` of this machine.
         full: whether all details follow: counts, splits, power, training and fairness.
     """
     parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
     if refusal is not None:
         parts.append(f"podium run would be refused: {refusal}")
-    parts += map(_wrapped, _notes(planned, power))
+    parts += map(_wrapped, _notes(planned, power, machine))
     if full:
         parts += map(table_text, detail_tables(planned, power))
         parts += map(_wrapped, detail_notes(planned, power))
@@ -110,14 +115,14 @@ def _short(hours: float) -> str:
     return f"{hours:.2g}" if hours < 99.5 else f"{float(f'{hours:.2g}'):,.0f}"
 
 
-def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+def _notes(planned: StudyPlan, power: StudyPower, machine: Sequence[str]) -> Iterator[str]:
     """What must be known before the run: training, what is missing, and warnings."""
     yield training_note(planned)
     yield from network_notes(planned.study)
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing
-    yield from machine_notes(planned.study)
+    yield from machine
     yield from plan_warnings(planned.study)
     leaking = [item.label for item in planned.study.protocols if item.leaks]
     if leaking:

@@ -15,7 +15,7 @@ from podium.trainables.network.backbone_facts import TIMM, sides_problem
 from podium.trainables.network.initial_weights import IMAGENET_WEIGHTS
 from podium.trainables.network.load_weights import start_from
 from podium.trainables.network.pixel_input import PixelInput
-from podium.trainables.network.timm_facts import authors_pooling, name_and_pooling
+from podium.trainables.network.timm_facts import authors_pooling, name_and_pooling, poolings
 from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 
@@ -125,9 +125,7 @@ def _poolings(network: Any) -> tuple[str, ...]:
     own = own_pooling(network)
     if not hasattr(network, "fc_norm") or own == "average":
         return (own,)
-    has_cls = network.num_prefix_tokens > 0
-    can = {"cls": has_cls, "patch_mean": True, "cls_and_mean": has_cls}
-    return tuple(dict.fromkeys((own, *(name for name, holds in can.items() if holds))))
+    return poolings(own, network.num_prefix_tokens)
 
 
 def _network(name: str, is_pretrained: bool) -> Any:

@@ -66,6 +66,14 @@ def name_and_pooling(backbone: str) -> tuple[str, str]:
     return name, pooling
 
 
+def poolings(own: str, num_prefix_tokens: int) -> tuple[str, ...]:
+    """How `TimmBackbone` can pool what a network gives; ``own`` is how others pool it."""
+    if own == "average":
+        return (own,)
+    of_cls = ("cls", "cls_and_mean") if num_prefix_tokens else ()
+    return tuple(dict.fromkeys((own, *of_cls, "patch_mean")))
+
+
 def pooling_problem(backbone: str) -> str | None:
     """Why a network of timm cannot pool as its name says, as far as is known before it is made."""
     name, pooling = name_and_pooling(backbone)
@@ -75,15 +83,10 @@ def pooling_problem(backbone: str) -> str | None:
         near = did_you_mean(pooling, POOLINGS)
         return f"{backbone}: unknown pooling {pooling!r}{near}; known: {', '.join(POOLINGS)}"
     facts = timm_networks().get(name)
-    if facts is None:
+    known = POOLINGS if facts is None else poolings(facts.pooling, facts.prefix_tokens)
+    if pooling in known:
         return None
-    has_cls = facts.prefix_tokens > 0
-    can = {"cls": has_cls, "patch_mean": True, "cls_and_mean": has_cls}
-    known = [own for own, holds in can.items() if holds and facts.pooling != "average"]
-    if pooling in (facts.pooling, *known):
-        return None
-    choices = ", ".join(dict.fromkeys((facts.pooling, *known)))
-    return f"{backbone} does not pool by {pooling}; known: {choices}"
+    return f"{backbone} does not pool by {pooling}; known: {', '.join(known)}"
 
 
 @cache

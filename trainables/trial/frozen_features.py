@@ -35,7 +35,7 @@ from podium.trainables.trial.setup import TrialSetup
 # Packages of trainables whose code decides what a backbone computes.
 _CODE_FOLDERS = ("backbones", "network")
 
-_VERSION = 1  # raised whenever a change of podium changes what features come out
+_VERSION = 2  # raised whenever a change of podium changes what features come out
 
 # Training settings that change the features of an image.
 _USED = ("precision", "channels_last", "pooling", "evaluation_crop", "cache", "loader")

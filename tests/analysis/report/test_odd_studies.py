@@ -58,6 +58,13 @@ def test_that_no_loss_beats_the_better_baseline_is_said_at_the_top(
     assert text.count(f"No tuned loss beats the better baseline in any block: {better}.") == 1
 
 
+def test_losses_that_do_not_beat_the_better_baseline_are_named(tmp_path):
+    truth = replace(SMALL, features=0.6)
+    text = text_of(page_of(read_results(write_store(tmp_path / "s", truth)), answer))
+    assert "Not every tuned loss beats the better baseline, the untouched features: contr" in text
+    assert "and multi_similarity in glyphs-latin/conv_small/16 do not." in text
+
+
 @pytest.mark.parametrize(
     ("untrained", "better"),
     [
