@@ -133,9 +133,9 @@ def _rows(files: Sequence[Place], store: Store) -> pa.Table:
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:
-    """Delete what killed writers left; those of its lock the next owner deletes."""
+    """Delete what killed writers left, but of lock and report, which others may be writing."""
     searches = (*list_folders(paths.trials), *list_folders(paths.journals))
     for folder in (*searches, paths.models, paths.embeddings, paths.checkpoints, paths.runs):
         remove_temporaries(folder)
-    for file in (paths.store, paths.study, paths.provenance, paths.report):
+    for file in (paths.store, paths.study, paths.provenance):
         remove_temporaries(paths.folder, file.name)

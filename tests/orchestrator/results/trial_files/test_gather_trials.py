@@ -101,16 +101,18 @@ def test_checkpoints_of_committed_trials_go_at_the_end_and_others_stay(tmp_path)
     assert read_bytes(store.checkpoint("t099")) == b"state"
 
 
-def test_what_killed_writers_left_is_deleted_at_the_end_but_for_the_locks(tmp_path):
+def test_what_killed_writers_left_is_deleted_at_the_end_but_of_lock_and_report(tmp_path):
     store = whole_store(tmp_path)
     folders = ("journal/s0", "trials/search=s0", "models", "embeddings", "runs", ".")
     for folder in folders:
         (store.folder / folder).mkdir(parents=True, exist_ok=True)
         (store.folder / folder / ".store.json.0123.tmp").touch()
     (store.folder / "lock").mkdir()
-    (store.folder / "lock/.000001.json.0123.tmp").touch()  # this run may be writing it just now
+    others = {"lock/.000001.json.0123.tmp", ".report.html.0123.tmp"}  # which may be written now
+    for name in others:
+        (store.folder / name).touch()
     gather_all(store)
-    assert [path.name for path in store.folder.rglob("*.tmp")] == [".000001.json.0123.tmp"]
+    assert {str(p.relative_to(store.folder)) for p in store.folder.rglob("*.tmp")} == others
 
 
 def test_a_driver_that_lost_its_lock_gathers_nothing(tmp_path):
