@@ -80,6 +80,7 @@ def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
     folder = str(root.resolve()).replace("'", "''")
     num_gpus = int(backbone == ON_GPU)
     seen = ", transparency: white" if found.see_through else ""
+    seen += ", upright: true" if found.turned else ""
     for epochs, trials, seeds in _EFFORTS:
         yield f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
@@ -142,7 +143,7 @@ def _notes(images: ImageList, found: ImageCheck) -> Iterator[str]:
     if found.see_through:
         yield f"{len(found.see_through)} images have transparent pixels: they are laid on white."
     if found.turned:
-        yield f"{len(found.turned)} images were not held upright: they are seen as stored."
+        yield f"{len(found.turned)} images were not held upright: they are turned by their EXIF."
     if images.left_out_text:
         yield f"{images.left_out_text.capitalize()}."
 

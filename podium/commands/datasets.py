@@ -23,7 +23,10 @@ _SEE_THROUGH = (
     "Images with transparent pixels, whose hidden colours are seen (in a study transparency: white"
     " or black lays them on that)"
 )
-_TURNED = "Images that were not held upright (EXIF), which are seen as they are stored"
+_TURNED = (
+    "Images that were not held upright (EXIF), which are seen as they are stored (in a study"
+    " upright: true turns them)"
+)
 
 command = typer.Typer(
     help="Fetch pictures, check a data set on disk, or write files that some losses need of it.",

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from podium.trainables.dataset_readers.disk_layout import Layout
 from podium.trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, Role
+from podium.trainables.file_caches.image_files import HEIF_SUFFIXES
 
 PUBLISHED: Published | None = None
 
-_SUFFIXES = frozenset(
-    {".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"}
-)
+_OF_JPEG = frozenset({".jfif", ".jpeg", ".jpg", ".mpo"})
+_OF_OTHERS = frozenset({".avif", ".bmp", ".gif", ".jp2", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+_SUFFIXES = HEIF_SUFFIXES | _OF_JPEG | _OF_OTHERS
 _OF_ARCHIVES = "__MACOSX"  # what a Mac adds beside the folders that it packs
 _SIDES: tuple[tuple[Role, ...], ...] = (("train", "query", "gallery"), ("train", "test"))
 

@@ -19,6 +19,7 @@ _DEFAULTS: Mapping[str, HyperparameterValue | None] = {
     "root": None,
     "allow_partial": False,
     "transparency": "drop",
+    "upright": False,
     "classes": _ALL,
 }
 
@@ -35,6 +36,8 @@ class ImageFolder(Dataset):
             compared then.
         transparency: what is seen behind transparent pixels: ``white``, ``black``, or with
             ``drop``, the default, the colour that they hold.
+        upright: whether photographs are turned as their EXIF says, default false: the loaders of
+            published results do not.
         classes: which classes are taken, as a pattern of their names such as ``*.food``; each on
             the side that it has among all classes.
     """
@@ -73,7 +76,9 @@ class ImageFolder(Dataset):
             class_names=images.class_names,
             test_class_names={images.class_names[label] for label in labels[roles != "train"]},
             labels=labels,
-            pixels=ImageFiles.hashed(images.paths, cache_folder, chosen.transparency),
+            pixels=ImageFiles.hashed(
+                images.paths, cache_folder, chosen.transparency, chosen.upright
+            ),
             gallery_N=roles == "gallery" if "gallery" in images.roles else None,
         )
 
@@ -84,6 +89,7 @@ class _Options(NamedTuple):
     root: Path | None
     allow_partial: bool
     transparency: Transparency
+    upright: bool
     classes: str
 
     def read(self, dataset: str) -> ImageList:
@@ -115,13 +121,14 @@ def _checked(options: Mapping[str, HyperparameterValue], dataset: str) -> _Optio
         for name in options
         if name not in _DEFAULTS
     ]
-    root, allow_partial, transparency, classes = (
+    root, allow_partial, transparency, upright, classes = (
         {**_DEFAULTS, **options}[name] for name in _DEFAULTS
     )
     if "root" in options and (not isinstance(root, str) or not root):
         problems.append(f"root must be the path of a folder; got {root!r}")
-    if not isinstance(allow_partial, bool):
-        problems.append(f"allow_partial must be true or false; got {allow_partial!r}")
+    for name, flag in (("allow_partial", allow_partial), ("upright", upright)):
+        if not isinstance(flag, bool):
+            problems.append(f"{name} must be true or false; got {flag!r}")
     kinds = get_args(Transparency)
     if transparency not in kinds:
         problems.append(f"transparency must be one of {', '.join(kinds)}; got {transparency!r}")
@@ -130,7 +137,8 @@ def _checked(options: Mapping[str, HyperparameterValue], dataset: str) -> _Optio
     if problems:
         raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
     given = None if root is None else Path(str(root))
-    return _Options(given, bool(allow_partial), cast(Transparency, transparency), str(classes))
+    seen = cast(Transparency, transparency)
+    return _Options(given, bool(allow_partial), seen, bool(upright), str(classes))
 
 
 def _published_facts(published: Published) -> DatasetFacts:

@@ -4,13 +4,15 @@ import errno
 import hashlib
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.decoded_pixels import Pixels
@@ -27,6 +29,9 @@ _LARGEST_RATIO = 1000
 _UNDECODED = frozenset({"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"})
 
 
+HEIF_SUFFIXES = frozenset({".heic", ".heif", ".hif"})
+"""Of photographs that Pillow decodes where the extra ``heic`` is installed."""
+
 Transparency = Literal["drop", "white", "black"]
 """What is seen behind a transparent pixel: its own colour, or this one."""
 
@@ -38,26 +43,36 @@ class ImageFiles(Pixels):
         paths: paths of the N files.
         hashes: SHA-256 of the bytes of each file, in hexadecimal digits.
         transparency: what is seen behind transparent pixels.
+        upright: whether photographs are turned as their EXIF says.
     """
 
     def __init__(
-        self, paths: Sequence[Path], hashes: Sequence[str], transparency: Transparency = "drop"
+        self,
+        paths: Sequence[Path],
+        hashes: Sequence[str],
+        transparency: Transparency = "drop",
+        upright: bool = False,
     ) -> None:
         assert len(paths) == len(hashes), "a hash for each file"
         self.paths = tuple(paths)
         self.hashes = tuple(hashes)
         self.transparency: Transparency = transparency
+        self.upright = upright
 
     @classmethod
     def hashed(
-        cls, paths: Sequence[Path], cache_folder: Path, transparency: Transparency = "drop"
+        cls,
+        paths: Sequence[Path],
+        cache_folder: Path,
+        transparency: Transparency = "drop",
+        upright: bool = False,
     ) -> Self:
         """These files with their hashes; of files seen before, by size and time of last change.
 
         Raises:
             TrialInputError: a file is not there or may not be read.
         """
-        return cls(paths, file_hashes(paths, cache_folder), transparency)
+        return cls(paths, file_hashes(paths, cache_folder), transparency, upright)
 
     def __len__(self) -> int:
         """N."""
@@ -75,7 +90,7 @@ class ImageFiles(Pixels):
         """
         content = self.content(index)
         try:
-            return rgb_of(content, self.transparency)
+            return rgb_of(content, self.transparency, self.upright)
         except ValueError as error:
             raise TrialInputError(f"{self.paths[index]} cannot be decoded: {error}") from error
 
@@ -99,7 +114,7 @@ class ImageFiles(Pixels):
     def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
         """See `Pixels.content_hash`. Where the files lie does not matter."""
         seen = "" if self.transparency == "drop" else self.transparency
-        content = hashlib.sha256(seen.encode())
+        content = hashlib.sha256(f"{seen}{' upright' if self.upright else ''}".encode())
         for index in indices:
             content.update(bytes.fromhex(self.hashes[index]))
         return content.hexdigest()
@@ -133,26 +148,34 @@ def is_of_system(error: OSError) -> bool:
     return error.errno is not None and error.errno not in _USERS
 
 
-def rgb_of(content: bytes, transparency: Transparency = "drop") -> Image.Image:
+def rgb_of(
+    content: bytes, transparency: Transparency = "drop", upright: bool = False
+) -> Image.Image:
     """The pixels of an image file as RGB.
 
     Grey becomes three equal channels. Transparency is dropped, as Pillow's ``convert`` does, or
     laid on white or black.
     Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
-    A camera's note on how it was held (EXIF) is not followed: the loaders that published results
-    come from do not, and neither does the rest of the field's code. (Pillow follows it in TIFF.)
+    A camera's note on how it was held (EXIF) is followed in HEIC and TIFF. In other files it is
+    followed on request only: the loaders that published results come from do not.
 
     Args:
         content: the bytes of the file.
         transparency: what is seen behind transparent pixels.
+        upright: whether EXIF is followed in all files.
 
     Raises:
         ValueError: says why not: it is no whole image, its numbers have no known range, or one
             side is so much longer than the other that it would fill the memory once resized.
     """
+    is_heif = content[4:8] == b"ftyp"  # or AVIF, which Pillow itself decodes
     try:
+        if is_heif:
+            _learn_heif()
         with Image.open(io.BytesIO(content)) as image:
             _assert_proportions(*image.size)
+            if upright:
+                ImageOps.exif_transpose(image, in_place=True)
             if transparency != "drop" and image.has_transparency_data:
                 return _laid_on(transparency, image)
             return _rgb(image)
@@ -160,9 +183,19 @@ def rgb_of(content: bytes, transparency: Transparency = "drop") -> Image.Image:
         raise
     except UnidentifiedImageError:
         reason = "its image format is unknown"
+        if is_heif and find_spec("pillow_heif") is None:
+            reason = "a HEIC photograph needs pillow-heif: pip install 'podium[heic]'"
     except Exception as error:  # decoders meet damage with errors of all kinds
         reason = str(error) or type(error).__name__
     raise ValueError(reason)
+
+
+def _learn_heif() -> None:
+    """Let Pillow decode HEIC, if the library for it is installed."""
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
 
 
 def _assert_proportions(width: int, height: int) -> None:
@@ -204,7 +237,7 @@ def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
 
 @cache
 def _suffixes() -> frozenset[str]:
-    return frozenset(
+    return HEIF_SUFFIXES | frozenset(
         suffix
         for suffix, kind in Image.registered_extensions().items()
         if kind in Image.OPEN and kind not in _UNDECODED

@@ -81,9 +81,13 @@ class TrainedModel:
                 f"this model of the data set {self.file.dataset['name']} takes vectors of "
                 f"{self.file.num_inputs} features, not images"
             )
-        seen = self.file.settings.dataset.own_options.get("transparency", "drop")
-        paths = [Path(image) for image in images]
-        files = ImageFiles.hashed(paths, cache_folder_at(None), cast(Transparency, seen))
+        options = self.file.settings.dataset.own_options
+        files = ImageFiles.hashed(
+            [Path(image) for image in images],
+            cache_folder_at(None),
+            cast(Transparency, options.get("transparency", "drop")),
+            bool(options.get("upright", False)),
+        )
         progress = Progress("embedding", len(images))
         batches = self._batches(files, transform)
         embeddings_ND = self._embed(batches, progress.advance).cpu().numpy()

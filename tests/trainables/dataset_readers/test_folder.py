@@ -58,13 +58,13 @@ def test_what_is_no_image_is_left_out(tmp_path):
     (tmp_path / "a" / "._0.jpg").write_text("a Mac's")
     write_jpeg(tmp_path / "b" / "CAPITALS.PNG")
     write(tmp_path, "a/more", "__MACOSX/a", images=3)
-    for name in ("x.heic", "y.heic", "README"):
+    for name in ("x.mov", "y.mov", "README"):
         (tmp_path / "b" / name).write_text("no image")
     images = read(tmp_path)
     names = " ".join(path.name for path in images.paths)
     assert names == "0.jpg 1.jpg 0.jpg 1.jpg CAPITALS.PNG"
     assert images.left_out_text == (
-        "left out: 1 files that end in .db, 2 files that end in .heic, 1 files without a suffix,"
+        "left out: 1 files that end in .db, 2 files that end in .mov, 1 files without a suffix,"
         " 3 images in folders within class folders"
     )
 
