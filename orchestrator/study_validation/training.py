@@ -11,7 +11,7 @@ from podium.orchestrator.study.unused_settings import TrainedLoss, start_epoch_p
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
-from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.backbone_facts import backbone_facts, fine_tuning_problem
 from podium.trainables.network.timm_facts import timm_facts
 from podium.trainables.registry import load
 from podium.trainables.settings.frozen_feature_rules import (
@@ -91,6 +91,9 @@ def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
     problem = mode_problem(item.training.mode, item.loss, needs, has_vectors=has_vectors)
     if problem and not problems.concern(path):
         problems.add(path, problem)
+    problem = fine_tuning_problem(item.block.backbone, item.training)
+    if problem and not problems.concern("training"):
+        problems.add("training", problem)
     if "balanced" in needs and not item.training.is_balanced:
         rule = (
             f"must be {' or '.join(balanced_samplers())}: {item.loss} compares images of a class, "

@@ -8,7 +8,7 @@ from podium.orchestrator.planning.block_plan import BlockPlan
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.study.defaults import recipe_note
 from podium.trainables.registry import literals
-from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.settings.training_settings import UNSET, TrainingSettings
 from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 # Shown of every training; other settings only where blocks differ in them.
@@ -44,7 +44,10 @@ def training_note(planned: StudyPlan) -> str:
     """The recipe, and settings that are the same in all blocks."""
     first = planned.trainings[0].training
     varying = _varying(planned.trainings)
-    shared = [f"{name} {_text(getattr(first, name))}" for name in _ALWAYS if name not in varying]
+    chosen = [name for name, unset in UNSET.items() if getattr(first, name) != unset]
+    hidden = {*varying, "step_epochs"} if first.schedule == "cosine" else varying
+    shown = [name for name in (*_ALWAYS, *chosen) if name not in hidden]
+    shared = [f"{name} {_text(getattr(first, name))}" for name in shown]
     others = [name for name in varying if name not in _ALWAYS]
     parts = [recipe_note(planned.study.training.recipe, planned.study.datasets)]
     parts += [f"in all blocks {', '.join(shared)}"] if shared else []

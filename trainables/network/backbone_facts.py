@@ -3,9 +3,11 @@
 import re
 from dataclasses import dataclass, fields
 from functools import cache
+from importlib.util import find_spec
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import literals, names
+from podium.trainables.settings.training_settings import UNSET, TrainingSettings
 
 TIMM = "timm:"
 
@@ -85,3 +87,28 @@ def backbone_facts(name: str) -> BackboneFacts | None:
         f"a backbone is a name, an import path package.module:Class, or timm:NAME; got {name!r}; "
         f"names: {', '.join(names('backbones'))}"
     )
+
+
+def fine_tuning_problem(name: str, training: TrainingSettings) -> str | None:
+    """Why a backbone cannot be fine-tuned as a recipe says; None if it can, as far as is known.
+
+    Raises:
+        TrialInputError: there is no such backbone.
+    """
+    if training.linear_warm_up_epochs >= training.epochs > 0:
+        return (
+            f"training.linear_warm_up_epochs must be below training.epochs, {training.epochs}; got"
+            f" {training.linear_warm_up_epochs}"
+        )
+    if training.lora_rank and find_spec("peft") is None:
+        return "training.lora_rank needs peft: pip install 'podium[lora]'"
+    facts = backbone_facts(name)
+    if is_external(name) or (facts is not None and "timm" in facts.packages):
+        return None  # of an import path it is known when the network is made
+    for setting in ("layer_decay", "lora_rank", "gradient_checkpointing"):
+        if (value := getattr(training, setting)) != UNSET[setting]:
+            return (
+                f"training.{setting} is for networks of timm (timm:NAME, efficientnet_lite0); got"
+                f" {value} for {name}"
+            )
+    return None

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from podium.trainables.errors import unknown_name
 from podium.trainables.network.backbone_base import Backbone
+from podium.trainables.network.fine_tuning import prepare_fine_tuning
 from podium.trainables.settings.training_settings import TrainingSettings
 
 
@@ -27,20 +28,22 @@ class Embedder(nn.Module):
     Args:
         backbone: gives the features.
         embedding_dim: D, at least 1; None for no head: embeddings are the features.
-        training: the recipe; it chooses pooling, start, LayerNorm and l2 of the head. Pooling acts
-            on maps only: some networks give one vector.
+        training: the recipe; it chooses pooling, start, LayerNorm and l2 of the head, and what is
+            added to the backbone. Pooling acts on maps only: some networks give one vector.
 
     Attributes:
         is_normalised: whether embeddings have length 1.
 
     Raises:
-        TrialInputError: the recipe names a pooling or a start that there is not.
+        TrialInputError: the recipe names a pooling or a start that there is not, or asks of the
+            backbone what it cannot do.
     """
 
     def __init__(
         self, backbone: Backbone, embedding_dim: int | None, training: TrainingSettings
     ) -> None:
         super().__init__()
+        prepare_fine_tuning(backbone, training)
         self.backbone = backbone
         self._pool = _known("pooling", training.pooling, _POOLINGS)
         start = _known("head_init", training.head_init, _STARTS)

@@ -70,12 +70,26 @@ class TrainingSettings:
     step_factor: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.1
     """Learning rate after a step over that before it."""
 
+    schedule: Annotated[str, OneOf(("steps", "cosine"))] = "steps"
+    """``cosine`` takes all learning rates along half a cosine from their value towards 0;
+    ``steps`` scales them by ``step_factor``."""
+    linear_warm_up_epochs: Annotated[int, Whole(0, 1000)] = 0
+    """First epochs, in which all learning rates rise evenly to their value; the cosine begins
+    after them."""
+    layer_decay: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 1.0
+    """Learning rate of each layer of the backbone over that of the layer above it; networks of
+    timm only."""
+
     # Which parts of the backbone rest while the others train.
     warm_up_epochs: Annotated[int, Whole(0, 1000)] = 0
     """First epochs, with a frozen backbone: only the head and the loss's own parameters train."""
     batch_norm: Annotated[str, OneOf(("train", "frozen_statistics", "frozen"))] = "train"
     """Mode of BatchNorm: ``frozen_statistics`` normalises by the statistics it came with,
     ``frozen`` rests scale and shift too."""
+
+    lora_rank: Annotated[int, Whole(0, 10_000)] = 0
+    """Rank of the matrices that train beside each linear layer of the backbone, whose own weights
+    rest (LoRA, by the library peft); 0 trains the weights themselves; networks of timm only."""
 
     # The bound of gradients.
     clip_value: Annotated[float, Interval(0.0, 1e6)] = 0.0
@@ -90,6 +104,10 @@ class TrainingSettings:
     """Whether the memory format of the network is channels-last."""
     compile: Annotated[bool, Flag()] = False
     """Whether the network goes through torch.compile."""
+
+    gradient_checkpointing: Annotated[bool, Flag()] = False
+    """Whether layers of the backbone are computed twice in place of being kept for the gradient:
+    less memory, a third more time; networks of timm only."""
 
     # How images get from their files into the network.
     augmentation: Annotated[
@@ -147,6 +165,17 @@ class TrainingSettings:
         if problems:
             raise TrialInputError("; ".join(problems))
 
+
+UNSET: Mapping[str, HyperparameterValue] = MappingProxyType(
+    {
+        "schedule": "steps",
+        "linear_warm_up_epochs": 0,
+        "layer_decay": 1.0,
+        "lora_rank": 0,
+        "gradient_checkpointing": False,
+    }
+)
+"""Settings of fine-tuning -> their default, at which they are no part of a trial's id."""
 
 # A recipe is the name of a set of values; to override it alone would change nothing.
 TRAINING_TYPES: Mapping[str, type] = MappingProxyType(

@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from podium.trainables.settings.training_settings import (
+    UNSET,
+    HyperparameterValue,
+    TrainingSettings,
+)
 
 ProtocolKind = Literal[
     "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
@@ -182,11 +186,15 @@ class TrialSettings:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values, for transport and for hashing.
 
-        Without ``code`` if it is empty.
+        Without ``code`` if it is empty, and without settings of `UNSET` at their default: trials
+        keep the ids that they had before there were such settings.
         """
         values = _plain(self)
         for name in ("dataset", "protocol", "backbone", "training"):
             values[name] = _plain(values[name])
+        for name, default in UNSET.items():
+            if values["training"][name] == default:
+                del values["training"][name]
         if not self.code:
             del values["code"]
         return values

@@ -32,23 +32,25 @@ def unused_settings(
     optimiser, steps, epochs = training.optimiser, training.step_epochs, training.epochs
     size, crop = training.batch_size, training.augmentation
     of_images = "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling"
+    of_backbone = "warm_up_epochs batch_norm layer_decay lora_rank gradient_checkpointing"
     own_size = f"the images of {dataset} have a size of their own"
     of_adam, of_others = optimiser in ("adamw", "adam"), optimiser in ("rmsprop", "sgd")
     # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     conditions = (
         (has_vectors, of_images, "there are no images"),
         (is_frozen, "augmentation crop_scale_min", "features are computed once, as for tests"),
-        (is_frozen, "warm_up_epochs batch_norm", "the backbone is frozen"),
+        (is_frozen, of_backbone, "the backbone is frozen"),
         (is_frozen, "micro_batch_size", "features of a batch always fit"),
         (has_own_size, "cache loader evaluation_crop", own_size),
         (not has_map, "pooling", f"{backbone} has no map of features to pool"),
         (no_proxies, "proxy_learning_rate proxy_weight_decay", no_proxies),
         (no_proxies and clips_proxies, "clip_value clipped", no_proxies),
-        (backbone == "identity", "precision warm_up_epochs batch_norm", "it has no weights"),
+        (backbone == "identity", f"precision {of_backbone}", "it has no weights"),
         (training.micro_batch_size >= size, "micro_batch_size", f"a batch has {size} images"),
         (not training.is_balanced, "samples_per_class", f"the sampler is {training.sampler}"),
         (not of_adam, "adam_epsilon", f"the optimiser is {optimiser}"),
         (not of_others, "momentum", f"the optimiser is {optimiser}"),
+        (training.schedule == "cosine", "step_epochs step_factor", "the schedule is cosine"),
         (steps == 0, "step_factor", "step_epochs is 0, so learning rates stay constant"),
         (0 < steps >= epochs, "step_epochs step_factor", f"training ends after {epochs} epochs"),
         (training.clip_value <= 0.0, "clipped", "clip_value is 0, so no gradient is clipped"),

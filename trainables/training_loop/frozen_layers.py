@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from podium.trainables.network.fine_tuning import ADAPTERS
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from podium.trainables.settings.training_settings import TrainingSettings
 
@@ -24,7 +25,9 @@ def let_rest(backbone: nn.Module, training: TrainingSettings, epoch: int) -> Non
         training: the recipe.
         epoch: the one that begins.
     """
-    backbone.requires_grad_(epoch > training.warm_up_epochs)
+    trains = epoch > training.warm_up_epochs
+    for name, weight in backbone.named_parameters():
+        weight.requires_grad_(trains and (training.lora_rank == 0 or ADAPTERS in name))
     if training.batch_norm == "train":
         return
     for module in _batch_norms(backbone):

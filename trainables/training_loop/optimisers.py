@@ -9,7 +9,8 @@ from torch.nn.utils import clip_grad_value_
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 from podium.trainables.network.embedder import Embedder
-from podium.trainables.settings.training_settings import TrainingSettings
+from podium.trainables.network.fine_tuning import layer_groups
+from podium.trainables.settings.training_settings import UNSET, TrainingSettings
 from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
 
 _GROUP = "name"  # of a parameter group, so that a schedule finds it
@@ -20,14 +21,13 @@ def make_optimiser(
 ) -> Optimizer:
     """An optimiser over backbone, embedding layer and what the loss trains: a group each.
 
-    Each has its learning rate and decay. The order of the groups and of their parameters is that
-    of the modules, so that an optimiser's state fits one made anew. A part without parameters
-    makes no group.
+    Each has its learning rate and decay; the backbone has a group a layer where rates decay from
+    layer to layer. The order of the groups and of their parameters is that of the modules, so
+    that an optimiser's state fits one made anew. A part without parameters makes no group.
     """
-    rates = learning_rates(training, epoch=1)
     head = {id(weight) for weight in embedder.embedding.parameters()}
     groups = [
-        {_GROUP: name, "params": weights, "lr": rates[name], "weight_decay": decay}
+        {_GROUP: name, "params": weights, "weight_decay": decay}
         for name, weights, decay in (
             (
                 NETWORK,
@@ -39,7 +39,11 @@ def make_optimiser(
         )
         if weights
     ]
+    if training.layer_decay != UNSET["layer_decay"]:
+        layers = layer_groups(embedder.backbone, training)
+        groups[:1] = [{_GROUP: NETWORK, **layer} for layer in layers]
     optimiser = _optimiser(groups, training)
+    set_learning_rates(optimiser, training, epoch=1)
     assert_owned_once(optimiser, network=embedder, criterion=criterion)
     return optimiser
 
@@ -59,7 +63,7 @@ def set_learning_rates(optimiser: Optimizer, training: TrainingSettings, epoch: 
     """Give each group the learning rate it has in an epoch."""
     rates = learning_rates(training, epoch)
     for group in optimiser.param_groups:
-        group["lr"] = rates[group[_GROUP]]
+        group["lr"] = rates[group[_GROUP]] * group.get("lr_scale", 1.0)
 
 
 def clip_gradients(

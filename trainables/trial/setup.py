@@ -11,7 +11,7 @@ from podium.trainables.errors import DataError, TrialInputError
 from podium.trainables.hashing import digest
 from podium.trainables.loss_composition.loss_base import Criterion
 from podium.trainables.loss_composition.make_criterion import hyperparameter_names, make_criterion
-from podium.trainables.network.backbone_facts import backbone_facts
+from podium.trainables.network.backbone_facts import backbone_facts, fine_tuning_problem
 from podium.trainables.network.embedder import Embedder
 from podium.trainables.network.initial_weights import weights_fingerprint
 from podium.trainables.network.make_backbone import make_backbone
@@ -131,6 +131,7 @@ def _check_input(setup: TrialSetup) -> None:
         mode=setup.training.mode,
         image_size=settings.image_size,
     )
+    problem = problem or fine_tuning_problem(settings.backbone.name, setup.training)
     if problem is not None:
         raise TrialInputError(problem)
 

@@ -30,7 +30,8 @@ head_learning_rate_factor: 2.0, proxy_learning_rate: 2.0e-2, weight_decay: 0.3,
 proxy_weight_decay: 0.3, step_epochs: 2, step_factor: 0.5, warm_up_epochs: 1,
 batch_norm: frozen_statistics, clip_value: 1.0e-6, clipped: network, precision: bf16,
 channels_last: false, augmentation: none, crop_scale_min: 0.5, evaluation_crop: 0.6, cache: none,
-loader: device, pooling: max, head_init: kaiming, layer_norm: true, l2: true}
+loader: device, pooling: max, head_init: kaiming, layer_norm: true, l2: true,
+schedule: cosine, linear_warm_up_epochs: 1}
 """)
 BESIDE = {
     "momentum": {"optimiser": "sgd"},
@@ -41,7 +42,8 @@ BASE = TrainingSettings(epochs=3, batch_size=32)
 
 
 def test_there_is_another_value_for_every_setting():
-    elsewhere = {"recipe", "mode", "compile"}  # names, all else, and what changes no number
+    # Names, all else, what changes no number, and what only networks of timm can.
+    elsewhere = {"recipe", "mode", "compile", "layer_decay", "lora_rank", "gradient_checkpointing"}
     names = {field.name for field in fields(TrainingSettings)}
     assert set(OTHER) == names - elsewhere
 

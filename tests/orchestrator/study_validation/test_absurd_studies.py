@@ -28,6 +28,7 @@ expect.tolerance expect.ranks.contrastive training.epochs training.batch_size
 training.micro_batch_size training.samples_per_class training.adam_epsilon training.momentum
 training.learning_rate training.head_learning_rate_factor training.weight_decay
 training.step_epochs training.step_factor training.warm_up_epochs training.clip_value
+training.linear_warm_up_epochs training.layer_decay training.lora_rank
 training.evaluation_crop datasets.0.classes datasets.0.instances_per_class
 losses.0.values.learning_rate
 """

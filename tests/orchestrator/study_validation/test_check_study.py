@@ -83,3 +83,16 @@ def test_a_number_beyond_all_floats_is_refused(tmp_path):
     text = f"{HEAD}[{{loss: contrastive, values: {{margin: {'1' * 400}}}}}]"
     rule = "losses[0].values.margin must be in [.*]; got 1111.*..."
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {rule}"])
+
+
+FINE_TUNING = """
+layer_decay: 0.8 -> training.layer_decay is for networks of timm .*; got 0.8 for conv_small
+gradient_checkpointing: true -> training.gradient_checkpointing is for networks of timm .*
+epochs: 3, linear_warm_up_epochs: 3 -> .*linear_warm_up_epochs must be below .*epochs, 3; got 3
+"""
+
+
+@pytest.mark.parametrize(("training", "problem"), cases(FINE_TUNING))
+def test_fine_tuning_that_a_network_cannot_do_is_refused(tmp_path, training, problem):
+    text = f"{HEAD}[triplet, nca]\ntraining: {{{training}}}"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: .*{problem}"])

@@ -15,9 +15,10 @@ recipe mode epochs
 batch_size micro_batch_size samples_per_class sampler
 optimiser adam_epsilon momentum learning_rate head_learning_rate_factor proxy_learning_rate
 weight_decay proxy_weight_decay step_epochs step_factor
-warm_up_epochs batch_norm
+schedule linear_warm_up_epochs layer_decay
+warm_up_epochs batch_norm lora_rank
 clip_value clipped
-precision channels_last compile
+precision channels_last compile gradient_checkpointing
 augmentation crop_scale_min evaluation_crop cache loader
 pooling head_init layer_norm l2
 """

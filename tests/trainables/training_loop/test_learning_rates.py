@@ -1,4 +1,6 @@
 import pytest
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
 
 from podium.trainables.recipes import training_for
 from podium.trainables.training_loop.frozen_layers import let_rest
@@ -50,3 +52,29 @@ def test_without_steps_the_learning_rates_stay_exactly_as_they_are():
     training = settings(learning_rate=0.3, proxy_learning_rate=0.7, step_epochs=0)
     for epoch in (1, 2, 1000):
         assert learning_rates(training, epoch) == {"backbone": 0.3, "embedding": 0.3, "loss": 0.7}
+
+
+@pytest.mark.parametrize("rising", [0, 1, 3])
+def test_a_cosine_after_an_even_rise_is_that_of_torch(rising):
+    training = settings(
+        epochs=9, learning_rate=0.5, schedule="cosine", linear_warm_up_epochs=rising
+    )
+    optimiser = torch.optim.SGD([torch.zeros(1)], lr=0.5)
+    cosine = CosineAnnealingLR(optimiser, T_max=9 - rising)
+    schedule = cosine
+    if rising:
+        rise = LinearLR(optimiser, start_factor=1 / (rising + 1), total_iters=rising)
+        schedule = SequentialLR(optimiser, [rise, cosine], milestones=[rising])
+    for epoch in range(1, 10):
+        found = learning_rates(training, epoch)
+        (expected,) = schedule.get_last_lr()
+        assert found["backbone"] == found["embedding"] == pytest.approx(expected)
+        assert found["loss"] == pytest.approx(expected * training.proxy_learning_rate / 0.5)
+        optimiser.step()
+        schedule.step()
+
+
+def test_steps_come_after_an_even_rise():
+    training = settings(learning_rate=0.8, linear_warm_up_epochs=3, step_epochs=4)
+    found = [learning_rates(training, epoch)["backbone"] for epoch in range(1, 6)]
+    assert found == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.08])
