@@ -27,6 +27,7 @@ FAMILIES = {
     "multi_similarity": {
         "dr_multi_similarity": "multi_similarity that spares negatives in the direction of the"
         " positive",
+        "mean_field_multi_similarity": "soft hinges between classes and proxies, no mining",
         "multi_similarity": "mined pairs, soft weights; the original",
     },
     "n_pair": {

@@ -59,6 +59,13 @@ JOINT: dict[str, Ranges] = {
         "field_weight": Real(0.1, 10.0, log=True),
         "power": Real(1.0, 3.0),
     },
+    "mean_field_multi_similarity": {
+        "alpha": Real(1.0, 20.0, log=True),
+        "beta": Real(10.0, 80.0, log=True),
+        "margin": Real(0.1, 0.9),
+        "field_weight": Real(0.1, 10.0, log=True),
+        "power": Real(1.0, 3.0),
+    },
     "multi_similarity": {
         "alpha": Real(0.5, 64.0, log=True),
         "beta": Real(10.0, 200.0, log=True),
