@@ -92,7 +92,6 @@ resources:                       # of one trial; fractions share a GPU
   trial_hours: null              # longer trials fail
   stuck_minutes: 60              # attempts without any sign for so long are repeated; null: never
   checkpoint_minutes: 10         # what a killed trial may lose; 0 saves after every epoch
-  backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
 storage: podium-results          # beside this file, or s3://bucket/folder; --storage overrides it
 """

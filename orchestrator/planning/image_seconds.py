@@ -55,7 +55,7 @@ def kind_of(study: Study, block: Block, device: str | None = None) -> ImageKind:
         backbone=block.backbone,
         side=block.image_size or dataset_facts(dataset_of(study, block)).side,
         mode=training_of(study, block).mode,
-        device=device or ("gpu" if demand_of(study, block).gpus else "cpu"),
+        device=device or ("gpu" if demand_of(study).gpus else "cpu"),
     )
 
 

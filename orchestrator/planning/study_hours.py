@@ -95,5 +95,5 @@ def study_hours(
             seconds += images.of_all * of_network
         counted |= {block, features}
         slot += seconds / SECONDS_PER_HOUR
-        gpu += seconds / SECONDS_PER_HOUR * demand_of(study, block).gpus
+        gpu += seconds / SECONDS_PER_HOUR * demand_of(study).gpus
     return StudyHours(slot=slot, gpu=gpu, sources=tuple(sources))

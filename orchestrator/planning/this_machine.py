@@ -20,8 +20,7 @@ def machine_notes(study: Study, folder: Place) -> Iterator[str]:
         study: the study.
         folder: its results folder, which need not be there yet.
     """
-    shares = (share.gpus_per_trial or 0.0 for share in study.resources.backbones.values())
-    if asked := max([study.resources.gpus_per_trial, *shares]):
+    if asked := study.resources.gpus_per_trial:
         seen = Counter(_gpu_names())
         names = ", ".join(f"{count} x {name}" for name, count in seen.items())
         nothing = (

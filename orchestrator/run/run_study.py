@@ -42,7 +42,7 @@ from podium.orchestrator.study.configs import training_of
 from podium.orchestrator.study.defaults import has_image_files, recipe_note
 from podium.orchestrator.study.fairness import report_differences
 from podium.orchestrator.study.resolved_study import resolved_dict
-from podium.orchestrator.study.resource_demand import least_demand
+from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.specification_maker import check_published
@@ -263,7 +263,7 @@ def _run_trials(
     if scheduler.is_stopping:
         return
     with executor:
-        num_slots = scheduler.bounded(executor.capacity()).num_fitting(least_demand(study))
+        num_slots = scheduler.bounded(executor.capacity()).num_fitting(demand_of(study))
         trials = "1 trial" if num_slots == 1 else f"{num_slots} trials"
         console.say(f"Running {trials} at a time; results in {paths.folder}")
         with console.watch(scheduler):

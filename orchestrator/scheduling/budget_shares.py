@@ -145,7 +145,7 @@ class BudgetShares:
         wanting = [run.search.id for run in runs if run.wants_more]
         allowed = set(wanting)
         if budget.gpu_hours is not None:
-            gpus = {it.search.id: demand_of(self._study, it.search.block).gpus for it in runs}
+            gpus = {it.search.id: demand_of(self._study).gpus for it in runs}
             used = _searched(sums, lambda spent: spent.gpu_seconds)
             left = budget.gpu_hours * SECONDS_PER_HOUR - account.gpu_seconds()
             reserve = self._reserve(gpus, runs, final_stage)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from podium.orchestrator.scheduling.running_trial import Earlier, RunningTrial, RunningTrials
-from podium.orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
+from podium.orchestrator.study.resource_demand import Capacity, Demand, demand_of
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.retries import demand_of_next_attempt
@@ -28,8 +28,8 @@ class WorkerSlots:
         self._study = study
         self._objective = objective
         self._earlier = earlier
-        self._least = least_demand(study)
-        self._least_free = self._least.part(study.search.population)
+        self._usual = demand_of(study)
+        self._least_free = self._usual.part(study.search.population)
         self._waiting: TrialSpec | None = None
         self._counted: tuple[Capacity, int] | None = None
         self.num_handed_out = 0
@@ -41,7 +41,7 @@ class WorkerSlots:
         """
         counted = self._counted
         if counted is None or counted[0] != capacity:  # to count takes long on thousands of nodes
-            counted = self._counted = capacity, capacity.num_fitting(self._least)
+            counted = self._counted = capacity, capacity.num_fitting(self._usual)
         return counted[1]
 
     def next(
@@ -69,8 +69,7 @@ class WorkerSlots:
         if spec is None:
             return None
         number, earlier = self._earlier.get(spec.trial_id, Earlier())
-        usual = demand_of(self._study, spec.search.block)
-        demand = demand_of_next_attempt(earlier, usual, capacity, self._members_of(spec))
+        demand = demand_of_next_attempt(earlier, self._usual, capacity, self._members_of(spec))
         if not _fits(demand, capacity, running.occupied):
             return None
         self._waiting = None
@@ -79,7 +78,7 @@ class WorkerSlots:
             spec=spec,
             history=TrialHistory(self._study.ks[0], self._objective),
             demand=demand,
-            is_alone=not demand.is_member and demand != usual,
+            is_alone=not demand.is_member and demand != self._usual,
             serial=self.num_handed_out,
             attempt=number + 1,
             earlier=earlier,

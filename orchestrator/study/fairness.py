@@ -61,14 +61,30 @@ DECLARABLE = (*TRAINING_TYPES, *_AREAS)
 
 
 def fairness(study: Study) -> Fairness:
-    """What the competitors of the study share and in what they differ.
+    """What the competitors of the study share and in what they differ, training settings first.
 
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
     found = _compared(study)
+    unequal = [item for item in found if len(item.sides) > 1]
+    unequal.sort(key=lambda item: DECLARABLE.index(item.name))
+    names = {item.name for item in unequal}
+    shared: dict[str, dict[str, None]] = {}
+    for item in found:
+        if item.area == "training" and item.sides and item.name not in names:
+            shared.setdefault(item.name, {})[item.sides[0].value] = None
+    everywhere = len(blocks(study))
     return Fairness(
-        equal=_equal(study), settings=_equal_settings(found), disparities=_unequal(found)
+        equal=_equal(study),
+        settings={
+            name: f"{'by block: ' if len(values) > 1 else ''}{', '.join(values)}"
+            for name, values in shared.items()
+        },
+        disparities=tuple(
+            replace(item, blocks=() if len(found[item]) == everywhere else tuple(found[item]))
+            for item in unequal
+        ),
     )
 
 
@@ -78,7 +94,7 @@ def report_differences(study: Study, say: Callable[[str], object]) -> None:
     Raises:
         StudyError: the losses differ in something that the study file should declare.
     """
-    found = disparities(study)
+    found = fairness(study).disparities
     if rules := undeclared(found):
         raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
     if summary := summarise_differences(found):
@@ -99,71 +115,43 @@ def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
     }
 
 
-def disparities(study: Study) -> tuple[Disparity, ...]:
-    """All differences between the losses, training settings first.
-
-    Raises:
-        TrialInputError: a data set, network or loss is unknown.
-    """
-    return _unequal(_compared(study))
-
-
-def _unequal(compared: Mapping[Disparity, Sequence[str]]) -> tuple[Disparity, ...]:
-    num_blocks = len({label for labels in compared.values() for label in labels})
-    order = {name: rank for rank, name in enumerate(DECLARABLE)}
-    return tuple(
-        replace(item, blocks=() if len(labels) == num_blocks else tuple(labels))
-        for item, labels in sorted(compared.items(), key=lambda pair: order[pair[0].name])
-        if len(item.sides) > 1
-    )
-
-
 def _compared(study: Study) -> dict[Disparity, list[str]]:
     """Everything that losses could differ in -> labels of the blocks where it is so.
 
     It has one side if all losses that use it share its value, none if no loss uses it.
     """
     found: dict[Disparity, list[str]] = {}
-    for block, labels in _representatives(study).items():
-        facts = {loss: _facts(study, block, loss) for loss in study.loss_names}
+    for alike in _blocks_alike(study):
+        facts = {loss: _facts(study, alike[0], loss) for loss in study.loss_names}
         for name in DECLARABLE:
-            told = [(loss, values[name]) for loss, values in facts.items() if name in values]
-            if name == SEARCHED:
-                told.sort(key=lambda pair: int(pair[1]))
-            standing = _standing(study, block, [loss for loss, _ in told], name)
-            item = _disparity(study, name, told, standing)
-            found.setdefault(item, []).extend(labels)
-        for label in labels:
-            keys = {loss: warm_start_key(label, loss) for loss in study.loss_names}
-            counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
-            told = [
-                (loss, f"{count} config{'s' if count != 1 else ''}")
-                for loss, count in counts.items()
-            ]
-            # Only noted if some losses got more than others.
-            is_noted = all(counts.values())
-            item = _disparity(study, WARM_START, told, "noted" if is_noted else "undeclared")
-            found.setdefault(item, []).append(label)
+            sides: dict[str, list[str]] = {}
+            for loss, values in facts.items():
+                if name in values:
+                    sides.setdefault(values[name], []).append(loss)
+            ordered = sorted(sides, key=int) if name == SEARCHED else list(sides)
+            standing, reason = _standing(study, alike[0], sides, name)
+            item = Disparity(
+                name=name,
+                area=_AREAS.get(name, "training"),
+                sides=tuple(Side(value=it, competitors=tuple(sides[it])) for it in ordered),
+                standing=standing,
+                reason=reason,
+            )
+            found.setdefault(item, []).extend(block.label for block in alike)
     return found
 
 
-def _disparity(
-    study: Study, name: str, told: Sequence[tuple[str, str]], standing: DeclarationStatus
-) -> Disparity:
-    reason = reasons_of(study.training.recipe).get(name, "") if standing == "recipe" else ""
-    if name in study.declared_differences:
-        standing, reason = "declared", study.declared_differences[name]
-    area = _AREAS.get(name, "training")
-    sides = _group_by_value(told)
-    return Disparity(name=name, area=area, sides=sides, standing=standing, reason=reason)
-
-
-def _representatives(study: Study) -> dict[Block, tuple[str, ...]]:
-    """First block of each data set and backbone -> labels of all of them, trained alike."""
-    labels: dict[tuple[str, str], list[Block]] = {}
+def _blocks_alike(study: Study) -> Iterable[list[Block]]:
+    """Blocks in groups whose losses are trained alike, from as many given configs."""
+    groups: dict[tuple[object, ...], list[Block]] = {}
     for block in blocks(study):
-        labels.setdefault((block.dataset, block.backbone), []).append(block)
-    return {items[0]: tuple(item.label for item in items) for items in labels.values()}
+        warm = [_num_warm(study, block, loss) for loss in study.loss_names]
+        groups.setdefault((block.dataset, block.backbone, *warm), []).append(block)
+    return groups.values()
+
+
+def _num_warm(study: Study, block: Block, loss: str) -> int:
+    return len(study.warm_starts.get(warm_start_key(block.label, loss), ()))
 
 
 def _equal(study: Study) -> dict[str, str]:
@@ -181,28 +169,13 @@ def _equal(study: Study) -> dict[str, str]:
     }
 
 
-def _equal_settings(compared: Iterable[Disparity]) -> dict[str, str]:
-    """Training settings that all losses of a block share, of those that any loss uses."""
-    values: dict[str, list[str]] = {}
-    of_training = [item for item in compared if item.area == "training"]
-    unequal = {item.name for item in of_training if len(item.sides) > 1}
-    for item in of_training:
-        if item.sides and item.name not in unequal:
-            values.setdefault(item.name, []).append(item.sides[0].value)
-    different = {name: list(dict.fromkeys(found)) for name, found in values.items()}
-    return {
-        name: found[0] if len(found) == 1 else f"by block: {', '.join(found)}"
-        for name, found in different.items()
-    }
-
-
 def _facts(study: Study, block: Block, loss: str) -> dict[str, str]:
     """What `DECLARABLE` names of a loss in a block, as texts that are equal iff the facts are.
 
     Searched hyperparameters include those of training. How many configs a search can try is
     mostly its whole budget.
     """
-    parsed = parse_loss(loss)
+    parsed, warm = parse_loss(loss), _num_warm(study, block, loss)
     traits = {
         *facts_of(loss).needs,
         *(["memory"] if any(term.has_memory for term in parsed.all_terms) else []),
@@ -210,6 +183,7 @@ def _facts(study: Study, block: Block, loss: str) -> dict[str, str]:
     }
     return {
         **_settings(study, block, loss),
+        WARM_START: f"{warm} config{'s' if warm != 1 else ''}",
         "first_config": _first_config(study, block, loss),
         SEARCHED: str(num_searched(study, loss)),
         "tried_configs": str(num_tried_configs(study, block, loss)),
@@ -241,56 +215,46 @@ def _first_config(study: Study, block: Block, loss: str) -> str:
     facts = facts_of(loss)
     given = recipe_values(study, block, loss)
     for whose, values in (("the study's", study.loss(loss).values), ("the recipe's", given)):
-        if any(
-            name in facts.parameters and value != facts.defaults.get(name)
-            for name, value in values.items()
-        ):
+        own = {name: value for name, value in values.items() if name in facts.parameters}
+        if own.items() - facts.defaults.items():
             return f"{whose} values"
     return "published defaults"
 
 
-def _group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
-    """Group (competitor, value) pairs by value, in order of first appearance."""
-    by_value: dict[str, list[str]] = {}
-    for competitor, value in found:
-        by_value.setdefault(value, []).append(competitor)
-    return tuple(Side(value=value, competitors=tuple(it)) for value, it in by_value.items())
-
-
-def _standing(study: Study, block: Block, losses: Sequence[str], name: str) -> DeclarationStatus:
-    """What gives any of these losses a value or range of its own: study file, recipe or space."""
-    if name in _AREAS:
-        return "noted"
-    stated = [study.loss(loss) for loss in losses]
+def _standing(
+    study: Study, block: Block, sides: Mapping[str, Sequence[str]], name: str
+) -> tuple[DeclarationStatus, str]:
+    """What gives any of these losses a value or range of its own, and the reason for it."""
+    if name in study.declared_differences:
+        return "declared", study.declared_differences[name]
+    if name in _AREAS:  # configs of earlier results are only noted if every loss got some
+        return ("undeclared" if name == WARM_START and "0 configs" in sides else "noted"), ""
+    losses = [loss for competitors in sides.values() for loss in competitors]
+    stated = map(study.loss, losses)
     if any(name in loss.values or name in loss.own_parameters for loss in stated):
-        return "undeclared"
+        return "undeclared", ""
     if any(name in recipe_values(study, block, loss) for loss in losses):
-        return "recipe"
-    return "noted"
+        return "recipe", reasons_of(study.training.recipe).get(name, "")
+    return "noted", ""
 
 
 def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     """Training settings that this loss uses, as texts that are equal iff the settings are."""
     item = TrainedLoss(study, block, loss)
+    searched = {name: _range_text(it) for name, it in item.space.parameters.items()}
     return {
-        name: _setting_text(value, item.space.parameters, name)
+        name: f"{searched.get(name, '')}{_text(value)}"
         for name, value in asdict(item.training).items()
         if name in TRAINING_TYPES and name not in item.unused
     }
 
 
-def _setting_text(value: Value, searched: Mapping[str, Real | Int | Choice], name: str) -> str:
-    if name not in searched:
-        return _text(value)
-    return f"searched {_range_text(searched[name])}, first {_text(value)}"
-
-
 def _range_text(tried: Real | Int | Choice) -> str:
     if isinstance(tried, Choice):
-        return f"among {', '.join(map(_text, tried.values))}"
+        return f"searched among {', '.join(map(_text, tried.values))}, first "
     how = " (logarithmic)" if tried.log else ""
     steps = f" in steps of {_text(tried.step)}" if tried.step else ""
-    return f"from {_text(tried.low)} to {_text(tried.high)}{steps}{how}"
+    return f"searched from {_text(tried.low)} to {_text(tried.high)}{steps}{how}, first "
 
 
 def _text(value: Value) -> str:

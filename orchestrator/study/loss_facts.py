@@ -6,12 +6,10 @@ a memory.
 """
 
 import inspect
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from podium.search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
 from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
@@ -278,40 +276,54 @@ def _facts_from_code(term: LossTerm) -> LossFacts:
 
 
 def _parameter(argument: inspect.Parameter) -> Parameter | None:
-    """What an argument may be; without a default a number, unless annotated as bool or str."""
-    default, annotated = argument.default, argument.annotation
-    is_given = default is not inspect.Parameter.empty
-    if isinstance(default, bool) or (not is_given and annotated in (bool, "bool")):
-        legal: Range = Flag()
-    elif isinstance(default, str) or (not is_given and annotated in (str, "str")):
-        legal = Text()
-    elif not is_given or (isinstance(default, int | float) and math.isfinite(default)):
-        # Many libraries write gamma=80 for a real number, so integers and reals are accepted.
-        legal = Number()
-    else:
-        return None  # an object, None or infinity: not a value that a study could search
-    source = "its constructor" if is_given else ""
-    return Parameter(default if is_given else None, legal, source=source)
+    """What an argument may be, by its default or annotation; None if it is no value of a study."""
+    default, is_given = argument.default, argument.default is not inspect.Parameter.empty
+    kinds: dict[object, Range] = {bool: Flag(), "bool": Flag(), str: Text(), "str": Text()}
+    # Many libraries write gamma=80 for a real number, so integers and reals are accepted.
+    legal = kinds.get(type(default) if is_given else argument.annotation, Number())
+    if not is_given:
+        return Parameter(None, legal)
+    is_plain = legal.problem_with(default) is None  # else an object, None or infinity
+    return Parameter(default, legal, source="its constructor") if is_plain else None
 
 
 def _composed(expression: LossExpression, facts: Mapping[LossTerm, LossFacts]) -> LossFacts:
     """Facts of a weighted sum, or of a loss after a pre-training.
 
     If there are several terms each gets a ``weight``, and all but the first one's are searched:
-    only their ratios matter.
+    only their ratios matter. Names of hyperparameters begin with that of their term. There are
+    the spaces that all terms have.
 
     Args:
         expression: the terms.
         facts: facts of each.
     """
     first, *others = expression.terms
-    parts = [_prefixed(first, facts[first], WEIGHT if others else {})]
-    parts += [_prefixed(term, facts[term], WEIGHT, WEIGHT_SPACE) for term in others]
-    kind = "sum" if others else facts[first].kind
+    weighted = {first: _extended(facts[first], WEIGHT if others else {}, {})}
+    weighted |= {term: _extended(facts[term], WEIGHT, WEIGHT_SPACE) for term in others}
+    if expression.pretraining is not None:
+        weighted.setdefault(expression.pretraining, facts[expression.pretraining])
+    parts = [_prefixed(term, of_term) for term, of_term in weighted.items()]
+    # Not if a part has proxies in each config.
+    are_conditional = all(part.proxies_if for part in parts if "proxies" in part.needs)
+    shared = [space for space in NAMED_SPACES if all(space in part.spaces for part in parts)]
+    merged = LossFacts(
+        name=str(expression),
+        kind="sum" if others else facts[first].kind,
+        needs=frozenset[str]().union(*(part.needs for part in parts)),
+        source="; ".join(dict.fromkeys(part.source for part in parts)),
+        parameters=_union(part.parameters for part in parts),
+        spaces={
+            space: Space(_union(part.spaces[space].parameters for part in parts))
+            for space in shared
+        },
+        conditions=_union(part.conditions for part in parts),
+        proxies_if=tuple(it for part in parts for it in part.proxies_if if are_conditional),
+        published_training=_union(part.published_training for part in reversed(parts)),
+    )
     if expression.pretraining is None:
-        return _merged(str(expression), kind, parts)
-    parts.append(_prefixed(expression.pretraining, facts[expression.pretraining], {}))
-    return _extended(_merged(str(expression), kind, parts), PRETRAINING, PRETRAINING_SPACE)
+        return merged
+    return _extended(merged, PRETRAINING, PRETRAINING_SPACE)
 
 
 def _extended(
@@ -327,54 +339,22 @@ def _extended(
     )
 
 
-def _prefixed(
-    term: LossTerm,
-    facts: LossFacts,
-    parameters: Mapping[str, Parameter],
-    searched: Mapping[str, Real | Int] = MappingProxyType({}),
-) -> LossFacts:
-    """The facts of a term, with more hyperparameters, whose names begin with that of the term."""
-    facts = _extended(facts, parameters, searched)
-    own = facts.parameters
+def _prefixed(term: LossTerm, facts: LossFacts) -> LossFacts:
+    """The facts with the name of the term before those of its own hyperparameters."""
 
-    def named(name: str) -> str:
-        return f"{term.prefix}.{name}" if name in own else name
+    def named(values: Mapping[str, T]) -> dict[str, T]:
+        own = facts.parameters
+        return {f"{term.prefix}.{key}" if key in own else key: it for key, it in values.items()}
 
     def moved(condition: Condition) -> Condition:
-        return replace(condition, parameter=named(condition.parameter))
+        return replace(condition, parameter=next(iter(named({condition.parameter: None}))))
 
     return replace(
         facts,
-        parameters={named(name): parameter for name, parameter in own.items()},
-        spaces={
-            space: Space({named(name): tried for name, tried in values.parameters.items()})
-            for space, values in facts.spaces.items()
-        },
-        conditions={named(name): moved(it) for name, it in facts.conditions.items()},
+        parameters=named(facts.parameters),
+        spaces={name: Space(named(space.parameters)) for name, space in facts.spaces.items()},
+        conditions={name: moved(it) for name, it in named(facts.conditions).items()},
         proxies_if=tuple(map(moved, facts.proxies_if)),
-    )
-
-
-def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
-    """The facts of all parts together; only the spaces that all of them have."""
-    # Not if a part has proxies in each config.
-    are_conditional = all(part.proxies_if for part in parts if "proxies" in part.needs)
-    shared = [space for space in NAMED_SPACES if all(space in part.spaces for part in parts)]
-    return LossFacts(
-        name=name,
-        kind=kind,
-        needs=frozenset[str]().union(*(part.needs for part in parts)),
-        source="; ".join(dict.fromkeys(part.source for part in parts)),
-        parameters=_union(part.parameters for part in parts),
-        spaces={
-            space: Space(_union(part.spaces[space].parameters for part in parts))
-            for space in shared
-        },
-        conditions=_union(part.conditions for part in parts),
-        proxies_if=tuple(it for part in parts for it in part.proxies_if)
-        if are_conditional
-        else (),
-        published_training=_union(part.published_training for part in reversed(parts)),
     )
 
 
@@ -384,12 +364,7 @@ def _union(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
 
 
 def _declared_space(loss: str, declared: object, parameters: Mapping[str, Parameter]) -> Space:
-    """What a class says of its own search.
-
-    Args:
-        loss: name of the loss, for messages.
-        declared: its ``search_space``, in the words of a study file.
-        parameters: its hyperparameters by name.
+    """What a class says of its own search, in the words of a study file.
 
     Raises:
         TrialInputError: ``declared`` is no mapping of hyperparameters to ranges or lists.
@@ -405,10 +380,8 @@ def _declared_space(loss: str, declared: object, parameters: Mapping[str, Parame
         ) from None
 
 
-def _declared_range(given: object) -> Real | Int | Choice:
+def _declared_range(given: Any) -> Real | Int | Choice:
     if isinstance(given, list | tuple):
         return Choice(tuple(given), source="its class")
-    if not isinstance(given, Mapping):
-        raise TypeError(f"got {given!r}")
-    is_whole = all(isinstance(given.get(key), int) for key in ("low", "high"))
+    is_whole = all(isinstance(given[key], int) for key in given.keys() & {"low", "high"})
     return (Int if is_whole else Real)(**given, source="its class")

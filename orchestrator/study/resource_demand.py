@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from podium.orchestrator.study.study import Block, ResourceShare, Study
+from podium.orchestrator.study.study import Study
 
 # MiB that a process holds of a GPU beside torch's own memory: 600 to 700 on an H100.
 CONTEXT_MB = 768.0
@@ -109,28 +109,7 @@ class Capacity:
         return max(1, int(there if self.max_trials is None else min(there, self.max_trials)))
 
 
-def demand_of(study: Study, block: Block) -> Demand:
-    """CPUs and GPUs of each trial of a block."""
-    return _demand(study, block.backbone)
-
-
-def least_demand(study: Study) -> Demand:
-    """Fewest CPUs and fewest GPUs of any trial of the study."""
-    demands = [_demand(study, backbone.name) for backbone in study.backbones]
-    return Demand(cpus=min(it.cpus for it in demands), gpus=min(it.gpus for it in demands))
-
-
-def most_demand(study: Study) -> Demand:
-    """Most CPUs and most GPUs of any trial of the study."""
-    demands = [_demand(study, backbone.name) for backbone in study.backbones]
-    return Demand(cpus=max(it.cpus for it in demands), gpus=max(it.gpus for it in demands))
-
-
-def _demand(study: Study, backbone: str) -> Demand:
+def demand_of(study: Study) -> Demand:
+    """CPUs and GPUs of each trial of the study."""
     resources = study.resources
-    share = resources.backbones.get(backbone, ResourceShare())
-    cpus, gpus = share.cpus_per_trial, share.gpus_per_trial
-    return Demand(
-        cpus=resources.cpus_per_trial if cpus is None else cpus,
-        gpus=resources.gpus_per_trial if gpus is None else gpus,
-    )
+    return Demand(cpus=resources.cpus_per_trial, gpus=resources.gpus_per_trial)

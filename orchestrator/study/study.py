@@ -173,14 +173,6 @@ class StudyTraining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceShare:
-    """CPUs and GPUs of trials of one backbone; None for those of all (`resource_demand`)."""
-
-    cpus_per_trial: Cpus | None = None
-    gpus_per_trial: Gpus | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSettings:
     """What one trial occupies, and for how long it may.
 
@@ -192,7 +184,6 @@ class ResourceSettings:
             for never.
         checkpoint_minutes: after an epoch a trial saves its state, if it last did so long ago; 0
             for every epoch.
-        backbones: name of a backbone -> what its trials occupy instead.
     """
 
     cpus_per_trial: Cpus = 1.0
@@ -200,7 +191,6 @@ class ResourceSettings:
     trial_hours: Hours | None = None
     stuck_minutes: Hours | None = 60.0
     checkpoint_minutes: Annotated[StrictFloat, Field(ge=0, le=1e6)] = 10.0
-    backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,6 @@ from podium.orchestrator.study.fairness import DECLARABLE
 from podium.orchestrator.study.study import (
     FinalSettings,
     Ks,
-    ResourceSettings,
     SearchSettings,
     Seed,
     Study,
@@ -161,7 +160,6 @@ def read_study(given: Given, problems: Problems) -> Study:
     plain = {it.name: getattr(keys, it.name) for it in _PLAIN} | {
         "storage": storage,
         "image_sizes": keys.image_sizes or (() if size is None else (size,)),
-        "resources": _with_known_backbones(keys.resources, backbones, problems),
     }
     return Study(
         name=name,
@@ -375,15 +373,3 @@ def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings:
     except TrialInputError as error:
         problems.add(path, str(error))
     return backbone
-
-
-def _with_known_backbones(
-    resources: ResourceSettings, backbones: Sequence[BackboneSettings], problems: Problems
-) -> ResourceSettings:
-    """The resources of the study's backbones, in their order; others are noted."""
-    given = {} if problems.concern("backbones") else resources.backbones
-    names = [backbone.name for backbone in backbones]
-    for name in given:
-        if name not in names:
-            note_unknown(("resources", "backbones", name), names, problems)
-    return replace(resources, backbones={name: given[name] for name in names if name in given})

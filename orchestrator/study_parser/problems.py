@@ -19,15 +19,13 @@ class Problems:
     """The problems of one study, each with the path of the value that it is about.
 
     Args:
-        given: the study as it was given; what it gives twice is a problem.
+        given: the study as it was given.
     """
 
     def __init__(self, given: Given) -> None:
         self._given = given
         self._found: list[tuple[SourcePosition, Callable[[], str]]] = []
         self._concerned: set[Path] = set()  # of every problem, and all that it is within
-        for path, position in given.twice:
-            self.add(path, f"{label(path)} is given twice", position=position)
 
     def add(
         self,
@@ -36,7 +34,6 @@ class Problems:
         *,
         got: Any = _NOT_GIVEN,
         choices: Iterable[str] | None = None,
-        position: SourcePosition | None = None,
     ) -> None:
         """Note a problem.
 
@@ -46,11 +43,10 @@ class Problems:
             rule: what must hold.
             got: the offending value; left out, the message shows none.
             choices: all known values; those spelt most like a text ``got`` come first.
-            position: where to point at, if not at ``path``.
         """
         path = _keys(path)
         names = None if choices is None else sorted(choices)
-        where = position or self._given.position(path)
+        where = self._given.position(path)
         # Put in words only if it is shown.
         self._found.append((where, partial(_text, where, rule, got, names)))
         self._concerned.update(path[:length] for length in range(len(path) + 1))

@@ -3,8 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -17,8 +17,7 @@ Path = tuple[str | int, ...]
 # Largest of one file. A thousand times what studies have; PyYAML reads it in a second.
 _MAX_VALUES, _MAX_DEPTH, _MAX_CHARACTERS = 20_000, 50, 4_096
 
-# List -> key of the name in items that are mappings; "name" in all other lists.
-_NAME_KEYS = {"losses": "loss"}
+_MAPPING, _TEXT = "tag:yaml.org,2002:map", "tag:yaml.org,2002:str"
 # Of scalars that are not text.
 _SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null")}
 
@@ -34,28 +33,41 @@ class SourcePosition:
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Given:
-    """What a study file or a program gave.
+    """What a study file or a program gave, as YAML nodes: each knows its source and line.
 
     Attributes:
-        values: mappings, lists, texts, numbers, booleans and None.
-        positions: where the values were given, by path; that of an entry is its key's.
-        twice: paths of entries that were given again, with the positions of the repetitions.
+        root: node of all values.
+        source: name of what was read, such as the file's.
+        has_lines: False if line numbers mean nothing, as in an override.
     """
 
-    values: Any
-    positions: dict[Path, SourcePosition]
-    twice: list[tuple[Path, SourcePosition]] = field(default_factory=list)
+    root: yaml.Node
+    source: str
+    has_lines: bool
+
+    @property
+    def values(self) -> Any:
+        """Mappings, lists, texts, numbers, booleans and None."""
+        return _Loader("").construct_document(self.root)
 
     def position(self, path: Path) -> SourcePosition:
-        """Where a value was given, or else its nearest ancestor."""
-        while path not in self.positions:
-            path = path[:-1]
-        return self.positions[path]
+        """Where a value was given, that of an entry being its key's; or its nearest ancestor."""
+        node, at, found = self.root, self.root, 0
+        for key in path:
+            if (entry := _entries(node).get(key)) is None:
+                break
+            (at, node), found = entry, found + 1
+        source = at.start_mark.name
+        if source != self.source:  # an override
+            return SourcePosition(source)
+        if self.has_lines:
+            return SourcePosition(source, at.start_mark.line + 1)
+        return SourcePosition(".".join(map(str, path[:found])) or source)
 
-    def override(self, keys: Sequence[str], new: "Given", source: str) -> None:
-        """Put the values of ``new`` at ``keys``; missing mappings on the way are made.
+    def override(self, keys: Sequence[str], new: "Given") -> "Given":
+        """The same with the values of ``new`` at ``keys``; missing mappings on the way are made.
 
         A number counts the items of a list from 0. An item that is a name becomes a mapping of it,
         so that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
@@ -63,32 +75,43 @@ class Given:
         Args:
             keys: keys from the top of the study.
             new: what is put there.
-            source: position of all of it.
 
         Raises:
             StudyError: a list has no such item.
         """
-        place: Path = ()
-        parent, position = self.values, SourcePosition(source)
-        for number, key in enumerate(keys):
-            if isinstance(parent, list):
-                if not (key.isdecimal() and int(key) < len(parent)):
-                    rule = f"items of {'.'.join(keys[:number])} are numbers from 0 to"
-                    raise StudyError([f"{source}: {rule} {len(parent) - 1}; got {key}"])
-                place = (*place, int(key))
-                there = parent[int(key)]
-                made = {_NAME_KEYS.get(keys[number - 1], "name"): there}
-            else:
-                place = (*place, key)
-                there, made = parent.get(key), {}
-            is_last, is_new = number == len(keys) - 1, not isinstance(there, dict | list)
-            if is_last or is_new:
-                parent[place[-1]] = new.values if is_last else made
-            if is_last or (is_new and not isinstance(parent, list)):
-                kept = {at: it for at, it in self.positions.items() if at[: len(place)] != place}
-                self.positions = {**kept, place: position}
-            parent = parent[place[-1]]
-        self.twice += [((*place, *path), position) for path, _ in new.twice]
+        return replace(self, root=_with(self.root, keys, 0, new))
+
+
+def _entries(node: yaml.Node) -> dict[str | int, tuple[yaml.Node, yaml.Node]]:
+    """Key or number -> where the position is, and the value; nothing of scalars."""
+    if isinstance(node, yaml.SequenceNode):
+        return {index: (item, item) for index, item in enumerate(node.value)}
+    is_mapping = isinstance(node, yaml.MappingNode)
+    return {key.value: (key, value) for key, value in (node.value if is_mapping else ())}
+
+
+def _with(node: yaml.Node, keys: Sequence[str], depth: int, new: Given) -> yaml.Node:
+    """The node with the values of ``new`` at the keys from ``depth`` on."""
+    if depth == len(keys):
+        return new.root
+    key, marks = keys[depth], (new.root.start_mark, new.root.end_mark)
+    if isinstance(node, yaml.SequenceNode):
+        items = [*node.value]
+        if not (key.isdecimal() and int(key) < len(items)):
+            rule = f"items of {'.'.join(keys[:depth])} are numbers from 0 to"
+            raise StudyError([f"{new.source}: {rule} {len(items) - 1}; got {key}"])
+        item = items[int(key)]
+        if isinstance(item, yaml.ScalarNode):
+            name = yaml.ScalarNode(
+                _TEXT, "loss" if keys[depth - 1] == "losses" else "name", *marks
+            )
+            item = yaml.MappingNode(_MAPPING, [(name, item)], *marks)
+        items[int(key)] = _with(item, keys, depth + 1, new)
+        return yaml.SequenceNode(node.tag, items, node.start_mark, node.end_mark)
+    entries = _entries(node)
+    there = entries[key][1] if key in entries else yaml.MappingNode(_MAPPING, [], *marks)
+    entries[key] = (yaml.ScalarNode(_TEXT, key, *marks), _with(there, keys, depth + 1, new))
+    return yaml.MappingNode(_MAPPING, [*entries.values()], node.start_mark, node.end_mark)
 
 
 def plain_tree(value: object, source: str = "study") -> Given:
@@ -131,20 +154,18 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
     """
     if source.endswith(".csv"):
         raise StudyError([f"{source}: a study is a YAML file; podium tournament ranks tables"])
-    given = Given({}, {(): SourcePosition(source, 1 if has_lines else None)})
     try:
         loader = _Loader(text)
-        root = loader.get_single_node()
-        if root is not None:
-            given.positions[()] = _position(root, (), given)
-            given.values = _converted(root, (), given, loader)
+        loader.name = source
+        start = loader.get_mark()
+        root = loader.get_single_node() or yaml.MappingNode(_MAPPING, [], start, start)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         hint = ": indent by spaces, not by tabs" if "'\\t'" in problem else ""
         at = SourcePosition(source, mark.line + 1 if mark is not None and has_lines else None)
         raise StudyError([f"{at}: this is not the YAML of a study; {problem}{hint}"]) from None
-    return given
+    return Given(root, source, has_lines)
 
 
 class _Loader(yaml.SafeLoader):
@@ -165,61 +186,38 @@ class _Loader(yaml.SafeLoader):
             (len(text) > _MAX_CHARACTERS, f"a text has more than {_MAX_CHARACTERS} characters"),
             ("\0" in text, "a key or value must have no zero byte"),
         )
-        for is_broken, problem in checks:
-            if is_broken:
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        self._refuse(event.start_mark, checks)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
+        known = set[str]()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            is_text = isinstance(key, yaml.ScalarNode) and key.tag not in _SCALAR_TAGS
+            twice = is_text and key.value in known
+            repeated = (twice, f"{key.value} is given twice")
+            self._refuse(key.start_mark, ((not is_text, "keys must be text"), repeated))
+            known.add(key.value)
+        try:
+            if isinstance(node, yaml.ScalarNode):
+                self.construct_object(node)
+        except ValueError:  # 0x_, or more digits than Python converts
+            self._refuse(event.start_mark, ((True, "this is not a number"),))
         return node
 
+    def _refuse(self, mark: yaml.Mark, checks: Iterable[tuple[object, str]]) -> None:
+        for is_broken, problem in checks:
+            if is_broken:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
+
+# Dates and times are text here, and << is a key like any other.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in known if tag in _SCALAR_TAGS]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 # PyYAML follows YAML 1.1, where 1e-3 is text because it has no dot.
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"),
     list("-+0123456789"),
 )
-
-
-def _converted(node: yaml.Node, path: Path, given: Given, loader: _Loader) -> Any:
-    """The values of a node, whose positions and repeated keys are noted in ``given``."""
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node, loader)
-    if isinstance(node, yaml.SequenceNode):
-        items = []
-        for index, item in enumerate(node.value):
-            at = (*path, index)
-            given.positions[at] = _position(item, at, given)
-            items.append(_converted(item, at, given, loader))
-        return items
-    values: dict[str, Any] = {}
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or key.tag in _SCALAR_TAGS:
-            raise yaml.MarkedYAMLError(problem="keys must be text", problem_mark=key.start_mark)
-        key_path = (*path, key.value)
-        position = _position(key, key_path, given)
-        if key.value in values:
-            given.twice.append((key_path, position))
-        else:
-            given.positions[key_path] = position
-            values[key.value] = _converted(value, key_path, given, loader)
-    return values
-
-
-def _position(node: yaml.Node, path: Path, given: Given) -> SourcePosition:
-    source, line = given.positions[()].source, given.positions[()].line
-    if line is None:
-        return SourcePosition(".".join(map(str, path)) or source)
-    return SourcePosition(source, node.start_mark.line + 1)
-
-
-def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Any:
-    if node.tag not in _SCALAR_TAGS:  # text; dates and times are read as text, too
-        return str(node.value)
-    try:
-        return loader.construct_object(node)
-    except ValueError:  # 0x_, or more digits than Python converts
-        raise yaml.MarkedYAMLError(
-            problem="this is not a number", problem_mark=node.start_mark
-        ) from None

@@ -27,11 +27,11 @@ from podium.orchestrator.study.defaults import metric_of
 from podium.orchestrator.study.fairness import (
     WARM_START,
     count_configs,
-    disparities,
+    fairness,
     undeclared,
 )
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.resource_demand import least_demand
+from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import MAX_TRIALS, Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
@@ -222,9 +222,9 @@ def check_budget(study: Study, problems: Problems) -> None:
                 " how fast machines are; give budget.trials"
             )
             problems.at(("budget", name), rule, got=given)
-    if budget.gpu_hours is not None and not least_demand(study).gpus:
+    if budget.gpu_hours is not None and not demand_of(study).gpus:
         rule = (
-            "needs resources.gpus_per_trial above 0 for every backbone, or its trials would cost "
+            "needs resources.gpus_per_trial above 0 or its trials would cost "
             "nothing; without GPUs give budget.wall_hours or budget.trials"
         )
         problems.at("budget.gpu_hours", rule, got=budget.gpu_hours)
@@ -265,7 +265,7 @@ def _check_fairness(study: Study, problems: Problems) -> None:
 
     Configs of earlier results are not known before the study starts: a reason is accepted then.
     """
-    found = disparities(study)
+    found = fairness(study).disparities
     for name, rule in undeclared(found).items():
         problems.add(_cause(study, name), rule)
     differing = {item.name for item in found}

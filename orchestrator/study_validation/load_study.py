@@ -12,7 +12,7 @@ from podium.orchestrator.study_parser.expected_values import with_expected
 from podium.orchestrator.study_parser.file_paths import MAX_STUDY_BYTES, UnreadableError, read_text
 from podium.orchestrator.study_parser.parse_study import read_place, read_study
 from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
+from podium.orchestrator.study_parser.yaml_tree import compose, plain_tree
 from podium.orchestrator.study_validation.check_study import check_names, check_size, check_study
 
 
@@ -34,13 +34,12 @@ def load_study(
     root = compose(_read(given), str(given)) if isinstance(given, Path) else plain_tree(given)
     if isinstance(overrides, Mapping):
         for name, value in overrides.items():
-            _override(root, name, plain_tree(value, f"overrides {name}"), f"overrides {name}")
+            root = root.override(name.split("."), plain_tree(value, f"overrides {name}"))
     for text in () if isinstance(overrides, Mapping) else overrides:
         name, equals, value = text.partition("=")
         if not equals or not all(name.split(".")):
             raise StudyError([f"--set {text}: an override must look like search.trials=8"])
-        source = f"--set {name}"
-        _override(root, name, compose(value, source, has_lines=False), source)
+        root = root.override(name.split("."), compose(value, f"--set {name}", has_lines=False))
     problems = Problems(root)
     study = read_study(root, problems)
     check_names(study, problems)
@@ -70,8 +69,3 @@ def _read(path: Path) -> str:
         return read_text(path, MAX_STUDY_BYTES)
     except UnreadableError as error:
         raise StudyError([f"{path}: the study file cannot be read: {error}"]) from None
-
-
-def _override(root: Given, name: str, value: Given, source: str) -> None:
-    if isinstance(root.values, dict):
-        root.override(name.split("."), value, source)

@@ -202,7 +202,7 @@ class TrialSpecMaker:
             seed=seed,
             ks=study.ks,
             draw=draw,
-            num_threads=max(1, int(demand_of(study, block).cpus)),
+            num_threads=max(1, int(demand_of(study).cpus)),
             cache_folder=self._cache_folder,
             code=code_of_trial(study.code, search.loss, block.backbone),
         )

@@ -303,9 +303,9 @@ def _local_executor(study: ResolvedStudy) -> "Callable[[], Executor]":
         import torch
 
         from podium.orchestrator.executors.in_process import InProcessExecutor
-        from podium.orchestrator.study.resource_demand import most_demand
+        from podium.orchestrator.study.resource_demand import demand_of
 
-        if most_demand(study).gpus and not torch.cuda.is_available():
+        if demand_of(study).gpus and not torch.cuda.is_available():
             _log.info("No GPU is visible here, so trials of this process train on the CPU.")
         return InProcessExecutor()
 
@@ -320,11 +320,11 @@ def _ray(study: ResolvedStudy, paths: StudyPaths, address: str | None) -> "Calla
 
         refuse_other_versions()
         from podium.orchestrator.executors.ray_tune import RayTuneExecutor
-        from podium.orchestrator.study.resource_demand import most_demand
+        from podium.orchestrator.study.resource_demand import demand_of
 
         _log.info("Starting Ray ..." if address is None else f"Joining Ray at {address} ...")
         return RayTuneExecutor(
-            most_demand(study),
+            demand_of(study),
             address,
             study.search.max_concurrent,
             paths=replace(paths, folder=paths.folder.absolute()),  # workers run elsewhere

@@ -19,7 +19,7 @@ from podium.orchestrator.executors.ray_tune import RayTuneExecutor
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.run.run_study import Console, run_study
 from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
-from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.worker.worker import TrialFunction, train
 from podium.stop_signals import Stopped, StopSignals
 from podium.trainables.settings.trial_settings import BASELINES, TrialSettings
@@ -101,7 +101,7 @@ def main() -> int:
             study,
             paths,
             start_executor=lambda: RayTuneExecutor(
-                most_demand(study),
+                demand_of(study),
                 address,
                 trial=AttackedTrial(trial, Path(strikes), paths.folder),
                 patience=_PATIENCE,

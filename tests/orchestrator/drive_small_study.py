@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from podium.orchestrator.executors.ray_tune import RayTuneExecutor
-from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import FinalSettings
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
@@ -47,6 +47,6 @@ def slow_trial(settings, *, resume, save, keep):
 
 
 if __name__ == "__main__":
-    executor = RayTuneExecutor(most_demand(SMALLER), trial=slow_trial)
+    executor = RayTuneExecutor(demand_of(SMALLER), trial=slow_trial)
     run_here(SMALLER, Path(sys.argv[1]), executor)
     print("finished")

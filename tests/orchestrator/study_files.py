@@ -39,7 +39,6 @@ resources:
   gpus_per_trial: 0.5
   trial_hours: 1.5
   stuck_minutes: null
-  backbones: {conv_small: {cpus_per_trial: 3}}
 seed: 11
 storage: /data/podium
 """

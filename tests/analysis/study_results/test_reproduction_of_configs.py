@@ -29,12 +29,16 @@ quarantine: record_all
 expect:
   source: a paper
   tolerance: 0.5
-  values:
-    - {hp.k: 2.5, metric: NMI, value: 50}
-    - {hp.k: 2.5, hp.w: 0.5, k: 2, value: 50}
-    - {hp.k: 4, value: 50}
-    - {finalist: default, metric: F1, value: 50}
-    - {hp.learning_rate: 0.5, value: 50}
+  finalist: default
+  file: table.csv
+"""
+TABLE = """\
+hp.k,hp.w,hp.learning_rate,metric,k,value
+2.5,,,NMI,,50
+2.5,0.5,,,2,50
+4,,,,,50
+,,,F1,,50
+,,0.5,,,50
 """
 
 
@@ -42,6 +46,7 @@ expect:
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("configs")
     (folder / "study.yaml").write_text(STUDY)
+    (folder / "table.csv").write_text(TABLE)
     end = run_here(load_study(folder / "study.yaml"), folder, InProcessExecutor())
     assert end.progress.failed == 0
     return read_results(folder / "grid")

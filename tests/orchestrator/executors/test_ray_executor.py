@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 from podium.orchestrator.executors.ray_tune import RayTuneExecutor
 from podium.orchestrator.results.records.journal import read_attempts
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.study.resource_demand import most_demand
+from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import ResourceSettings
 from tests.orchestrator.drive_small_study import SMALLER
 from tests.orchestrator.ray_cluster import ROOT
@@ -75,7 +75,7 @@ def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     monkeypatch.chdir(tmp_path)
     relative = Path("results")  # workers run in another folder, and must not take it for theirs
-    executor = RayTuneExecutor(most_demand(SMALLER), trial=_Troubled(tmp_path))
+    executor = RayTuneExecutor(demand_of(SMALLER), trial=_Troubled(tmp_path))
     study = replace(SMALLER, resources=ResourceSettings(stuck_minutes=0.1))
     end = run_here(study, relative, executor)
     assert end.progress.failed == 0

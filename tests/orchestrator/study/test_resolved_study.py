@@ -46,7 +46,6 @@ CUB = DatasetSettings(name="cub200")
 MORE_WORK_OR_OTHER_RESOURCES = """
 search.trials=9 search.repeats=3 final.seeds=6 embedding_dims=[32,8,16] storage=/else
 search.max_concurrent=5 resources.cpus_per_trial=1.0 resources.trial_hours=null
-resources.backbones.conv_small.cpus_per_trial=4.0
 """
 
 

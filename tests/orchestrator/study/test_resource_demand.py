@@ -5,40 +5,17 @@ import pytest
 
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.scheduling.executor_interface import NoJob
-from podium.orchestrator.study.resource_demand import (
-    Capacity,
-    Demand,
-    demand_of,
-    least_demand,
-    most_demand,
-)
-from podium.orchestrator.study.study import Block, ResourceSettings, ResourceShare, StudyLoss
-from podium.trainables.settings.trial_settings import BackboneSettings
+from podium.orchestrator.study.resource_demand import Capacity, Demand
+from podium.orchestrator.study.study import ResourceSettings, StudyLoss
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search
 
-TWO_BACKBONES = replace(
+SHARED = replace(
     with_search(order="asynchronous", trials=2),
-    backbones=(BackboneSettings(name="conv_small"), BackboneSettings(name="mobilenet_v3_small")),
     embedding_dims=(8,),
     losses=(StudyLoss("contrastive"),),
-    resources=ResourceSettings(
-        cpus_per_trial=2.0,
-        gpus_per_trial=0.25,
-        backbones={"mobilenet_v3_small": ResourceShare(gpus_per_trial=0.75)},
-    ),
+    resources=ResourceSettings(cpus_per_trial=2.0, gpus_per_trial=0.75),
 )
-
-
-def block_of(backbone):
-    return Block(dataset="glyphs-greek", backbone=backbone, embedding_dim=8)
-
-
-def test_a_backbone_has_its_own_share_and_the_rest_is_as_for_all():
-    small, large = Demand(cpus=2.0, gpus=0.25), Demand(cpus=2.0, gpus=0.75)
-    assert demand_of(TWO_BACKBONES, block_of("conv_small")) == least_demand(TWO_BACKBONES) == small
-    assert demand_of(TWO_BACKBONES, block_of("mobilenet_v3_small")) == large
-    assert most_demand(TWO_BACKBONES) == large
 
 
 @pytest.mark.parametrize(
@@ -76,12 +53,10 @@ class Taking(InProcessExecutor):
         scheduler.stop()
 
 
-def test_trials_run_together_only_as_far_as_their_own_demands_fit(tmp_path):
+def test_trials_run_together_only_as_far_as_their_demands_fit(tmp_path):
     executor = Taking(Capacity(cpus=100.0, gpus=1.5))
-    run_here(TWO_BACKBONES, tmp_path, executor)
-    gpus = [job.demand.gpus for job in executor.taken]
-    assert set(gpus) == {0.25, 0.75}
-    assert sum(gpus) <= 1.5
+    run_here(SHARED, tmp_path, executor)
+    assert [job.demand for job in executor.taken] == 2 * [Demand(cpus=2.0, gpus=0.75)]
     # Nothing that had been asked for and did not fit is forgotten.
-    end = run_here(TWO_BACKBONES, tmp_path)
+    end = run_here(SHARED, tmp_path)
     assert end.progress.trials_done == end.progress.trials_planned

@@ -27,17 +27,6 @@ losses: [contrastive, multi_similarity, proxy_anchor]
 metrics: {k: [1, 4]}
 """
 
-VALUES = """\
-expect:
-  source: Someone 2020, table 3
-  tolerance: 0.5
-  values:
-    - {dataset: glyphs-latin, embedding_dim: 16, loss: MultiSimilarity, value: 71.2}
-    - {dataset: glyphs-greek, embedding_dim: 32, loss: proxy_anchor, k: 4, value: 80,
-       tolerance: 2, finalist: default}
-  ranks: {proxy_anchor: 1.5}
-"""
-
 TABLE = """\
 dataset,backbone,embedding_dim,loss,k,recall
 Latin letters,ConvSmall,16,Contrastive,1,60.5
@@ -47,14 +36,6 @@ Latin letters,ConvSmall,16,Margin,1,61.5
 Latin letters,ConvSmall,64,Contrastive,1,62.5
 Latin letters,ResNet50,16,Contrastive,1,63.5
 Greek letters,ConvSmall,32,ProxyAnchor,1,
-"""
-
-GRID = "quarantine: record_all\n"
-ONLY = "dataset: glyphs-latin, embedding_dim: 16, loss: contrastive"
-CONFIGS = """\
-expect:
-  source: Someone 2020, table 5
-  values:
 """
 
 FILE = """\
@@ -82,18 +63,6 @@ def problems(load, *arguments, **options):
     return str(raised.value)
 
 
-def test_values_are_placed_in_blocks_whatever_their_spelling(load):
-    expected = load(VALUES).expect
-    assert expected.source == "Someone 2020, table 3"
-    assert expected.ranks == {"proxy_anchor": 1.5}
-    assert {(value.protocol, value.train_on) for value in expected.values} == {("", "")}
-    names = ("block", "loss", "finalist", "k", "value", "tolerance")
-    assert [tuple(getattr(value, name) for name in names) for value in expected.values] == [
-        ("glyphs-latin/conv_small/16", "multi_similarity", "winner", 1, 71.2, 0.5),
-        ("glyphs-greek/conv_small/32", "proxy_anchor", "default", 4, 80.0, 2.0),
-    ]
-
-
 def test_a_published_table_beside_the_study_file_is_read_and_the_rest_of_it_counted(
     load, tmp_path, monkeypatch
 ):
@@ -104,6 +73,10 @@ def test_a_published_table_beside_the_study_file_is_read_and_the_rest_of_it_coun
         ("glyphs-latin/conv_small/16", "contrastive", 4, 70.5),
     ]
     assert expected.num_elsewhere == 4
+    (first, _) = expected.values
+    assert (first.finalist, first.tolerance, first.protocol, first.train_on) == (
+        *("winner", 1.0, "", ""),
+    )
 
 
 def test_the_snapshot_holds_every_value_itself(load, tmp_path):
@@ -118,7 +91,7 @@ def test_the_snapshot_holds_every_value_itself(load, tmp_path):
 
 def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
     paths = StudyPaths(tmp_path / "store")
-    first, then, never = load(VALUES), load(FILE), load()
+    first, then, never = load(FILE), load(FILE + "  finalist: default\n"), load()
     write_snapshot(first, paths, {})
     for study in (then, never, first):
         check_startable(study, paths)
@@ -129,35 +102,19 @@ def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
 @pytest.mark.parametrize(
     ("expect", "messages"),
     [
-        ("expect: {}\n", ["expect.source must name", "expect must have values, a file or ranks"]),
-        ("expect: {source: x, value: 3}\n", ["unknown key in expect"]),
+        ("expect: {}\n", ["expect.source must be given", "expect.file must be given"]),
+        ("expect: {source: x, values: 3}\n", ["unknown key in expect"]),
         (
-            "expect: {source: x, ranks: {margin: 1, proxy_anchor: 9}}\n",
-            ['"margin"', "average rank of 3 losses"],
+            FILE + "  finalist: best\n  ranks: {margin: 1, proxy_anchor: 0.5}\n",
+            ["finalist must be one of the choices", "greater than or equal to 1"],
         ),
-        (
-            VALUES.replace("MultiSimilarity", "Margin").replace("proxy_anchor, k", "proxy, k"),
-            ['loss must be one of the study; got "Margin"', 'got "proxy"'],
-        ),
-        (
-            VALUES.replace("k: 4", "k: 2").replace("embedding_dim: 16, ", ""),
-            ["k must be one of the study", 'embedding_dim must be one of the study; got ""'],
-        ),
-        (
-            VALUES.replace("71.2", "171.2").replace("finalist: default", "finalist: best"),
-            ["value must be less than or equal to 100", "finalist must be one of the study"],
-        ),
-        (VALUES.replace("71.2", "0.71").replace("value: 80,", "value: 0.8,"), ["in percent"]),
-        (
-            VALUES.replace("glyphs-greek, embedding_dim: 32, loss: proxy_anchor, k: 4",
-                           "glyphs-latin, embedding_dim: 16, loss: multi_similarity")
-            .replace(", finalist: default", ""),
-            ["two values of multi_similarity in glyphs-latin/conv_small/16"],
-        ),
+        (FILE + "  ranks: {margin: 1}\n", ['unknown key in expect.ranks; got "margin"']),
+        (FILE + "  protocol: kfold\n", ['protocol must be one of the study; got "kfold"']),
+        (FILE + "  train_on: all\n", ['train_on must be one of the study; got "all"']),
         (FILE.replace("table.csv", "none.csv"), ["expect.file cannot be read: No such file"]),
         (FILE.replace("Latin letters: glyphs-latin", "Thai: x"), ["has no value of a block"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
     text = problems(load, expect)
     for message in messages:
@@ -169,8 +126,10 @@ def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
     ("right", "wrong", "message"),
     [
         ("Contrastive,1,60.5", "Kontrastiv,1,60.5", "row 1.loss must be one of the study"),
-        ("Contrastive,1,60.5", "Contrastive,one,60.5", "row 1.k must be a valid integer"),
-        ("Contrastive,1,60.5", "Contrastive,1,sixty", "row 1.value must be a valid number"),
+        ("Contrastive,1,60.5", ",1,60.5", 'row 1.loss must be one of the study; got ""'),
+        ("Contrastive,1,60.5", "Contrastive,1,sixty", "row 1.value must be a score in percent"),
+        ("Contrastive,1,60.5", "Contrastive,1,160.5", "row 1.value must be a score in percent"),
+        ("Contrastive,4,70.5", "Contrastive,1,70.5", "two values of contrastive in glyphs-latin"),
         ("recall", "score", "must have one column of values: value or recall"),
     ],
 )
@@ -221,31 +180,35 @@ def test_the_configs_of_a_published_grid_are_those_that_its_study_searches(name)
     assert study.search.trials == len(searched)
 
 
+CONFIGS = """\
+dataset,embedding_dim,loss,hp.margin,metric,k,protocol,value
+glyphs-latin,16,contrastive,0.5,NMI,,fixed,50
+glyphs-latin,16,contrastive,0.5,,4,,70
+"""
+
+
 def test_values_of_one_config_name_its_hyperparameters_and_any_metric(load):
-    rows = ("hp.margin: 0.5, metric: NMI, value: 50", "hp.margin: 0.5, k: 4, value: 70")
-    text = "".join(f"    - {{{ONLY}, {row}}}\n" for row in rows)
-    first, second = load(GRID + CONFIGS + text).expect.values
+    first, second = load("quarantine: record_all\n" + FILE, table=CONFIGS).expect.values
     assert (first.metric, first.k, first.config) == ("nmi", 0, "margin=0.5")
+    assert (first.protocol, second.protocol) == ("fixed", "")
     assert (second.metric, second.k, second.finalist) == ("", 4, "config")
 
 
 @pytest.mark.parametrize(
-    ("row", "quarantine", "message"),
+    ("right", "wrong", "quarantine", "message"),
     [
-        ("hp.margin: 0.5", "none", "hp.margin needs quarantine: record; got"),
-        ("hp.margin: 0.5, metric: f1", "record", "needs quarantine: record_all"),
-        ("hp.margins: 0.5", "record", "hp.margins is no hyperparameter of contrastive"),
-        ("metric: accuracy", "record", "metric must be one of the study"),
-        ("metric: nmi, k: 1", "record", "k is not for nmi"),
+        ("NMI", "", "none", "needs quarantine: record for the config margin=0.5; got"),
+        ("", "", "record", "needs quarantine: record_all"),
+        ("hp.margin", "hp.margins", "record_all", "hp.margins must be one of the study"),
+        ("NMI", "accuracy", "record_all", "metric must be one of the study"),
+        ("fixed", "kfold", "record_all", "row 1.protocol must be one of the study"),
     ],
 )
 def test_a_config_or_metric_that_the_study_does_not_score_is_refused(
-    load, row, quarantine, message
+    load, right, wrong, quarantine, message
 ):
-    text = (
-        GRID.replace("record_all", quarantine) + CONFIGS + f"    - {{{ONLY}, {row}, value: 50}}\n"
-    )
-    assert message in problems(load, text)
+    table = CONFIGS.replace(right, wrong)
+    assert message in problems(load, f"quarantine: {quarantine}\n" + FILE, table=table)
 
 
 def test_the_shipped_table_is_the_one_that_tests_compare_with():

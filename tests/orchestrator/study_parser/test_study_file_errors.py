@@ -13,7 +13,7 @@ ONE_LINE = """
 serch: {} -> unknown key; got "serch"; did you mean search? choices: backbones, .*
 search: {trails: 3} -> unknown key in search; got "trails"; did you mean trials? .*
 search: -> search must be a mapping; got null
-search: {trials: 2, trials: 3} -> search.trials is given twice
+search: {trials: 2, trials: 3} -> this is not the YAML of a study; trials is given twice
 search: {trials: many} -> search.trials must be a whole number; got "many"
 search: {sampler: tpee} -> search.sampler must be one of .*; got "tpee"; did you mean tpe? .*
 search: {space: joynt} -> search.space must be a space of contrastive; got "joynt"; did you .*
@@ -36,8 +36,6 @@ backbones: [conv_small, conv_small] -> backbones[1] is in the list already: .*
 training: {batch_size: 30, samples_per_class: 4} -> training.batch_size must be a multiple .*; .*
 training: {batch_size: 4, samples_per_class: 4} -> training.batch_size must be .*; got 4
 metrics: {k: [1, 1]} -> metrics.k[1] is in the list already; got 1
-resources: {backbones: {conv_smal: {}}} -> unknown key in resources.backbones; got "conv_smal"; .*
-resources: {backbones: {conv_small: {gpus: 1}}} -> unknown key in .*.conv_small; got "gpus"; .*
 """
 
 
@@ -57,8 +55,6 @@ final.protocol={kind:_repeated_kfold,_repeats:_1} embedding_dims=[1] metrics.k=[
 training.epochs=0 training.learning_rate=0 tournament.alpha=0 tournament.alpha=0.5
 tournament.rope_points=-1 resources.cpus_per_trial=0 resources.gpus_per_trial=-1
 resources.gpus_per_trial=1.5 resources.trial_hours=0 resources.stuck_minutes=0
-resources.backbones={conv_small:_{cpus_per_trial:_0}}
-resources.backbones={conv_small:_{gpus_per_trial:_2.5}}
 """
 
 

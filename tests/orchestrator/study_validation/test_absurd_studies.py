@@ -10,7 +10,7 @@ import pytest
 
 from podium.errors import StudyError
 from podium.orchestrator.study_parser.problems import Problems
-from podium.orchestrator.study_parser.yaml_tree import Given, SourcePosition
+from podium.orchestrator.study_parser.yaml_tree import compose
 from podium.orchestrator.study_validation.check_study import check_size
 from podium.orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
@@ -22,7 +22,6 @@ search.max_concurrent search.warm_start.top search.early_stopping.grace_epochs
 search.early_stopping.reduction_factor final.seeds final.protocol.folds protocol.val_fraction
 protocol.folds protocol.repeats protocol.split_seed resources.cpus_per_trial
 resources.gpus_per_trial resources.trial_hours resources.stuck_minutes
-resources.backbones.conv_small.cpus_per_trial resources.backbones.conv_small.gpus_per_trial
 budget.trials budget.wall_hours budget.gpu_hours tournament.alpha tournament.rope_points
 expect.tolerance expect.ranks.contrastive training.epochs training.batch_size
 training.micro_batch_size training.samples_per_class training.adam_epsilon training.momentum
@@ -37,7 +36,7 @@ OTHERS = """
 study storage losses datasets backbones embedding_dims image_sizes protocol protocol.classes_file
 search.tune search.space search.early_stopping final.train_on metrics.k training.recipe
 keep.models declared_differences.epochs losses.0.space losses.0.space.margin losses.0.values
-expect.values expect.names expect.file
+expect.names expect.file
 """
 # Key -> override that it needs.
 NEEDS = {
@@ -50,13 +49,13 @@ NEEDS = {
     "protocol.repeats": "protocol={kind: repeated_kfold}",
     "protocol.classes_file": "protocol={kind: published}",
     "budget.gpu_hours": "resources.gpus_per_trial=1",
-    "expect.tolerance": "expect={source: a, ranks: {contrastive: 1}}",
+    "expect.tolerance": "expect={source: a, file: b}",
     "training.momentum": "training.optimiser=sgd",
     "training.step_factor": "training.step_epochs=2",
     "datasets.0.classes": "datasets=[glyphs]",
     "datasets.0.instances_per_class": "datasets=[glyphs]",
-    **dict.fromkeys(("expect.values", "expect.names", "expect.file"), "expect={source: a}"),
-    "expect.ranks.contrastive": "expect={source: a}",
+    **dict.fromkeys(("expect.names", "expect.file"), "expect={source: a, file: b}"),
+    "expect.ranks.contrastive": "expect={source: a, file: b}",
 }
 
 _HUGE = "1" + "0" * 4000
@@ -201,4 +200,4 @@ def test_the_largest_design_is_no_absurd_one(tmp_path):
         search=replace(study.search, trials=10_000),
         final=replace(study.final, seeds=10, train_on=("part", "all")),
     )
-    check_size(crossed, Problems(Given({}, {(): SourcePosition("s.yaml")})))
+    check_size(crossed, Problems(compose("", "s.yaml")))

@@ -6,7 +6,6 @@ from podium.orchestrator.study.configs import space_of
 from podium.orchestrator.study.study import (
     EarlyStopping,
     ResourceSettings,
-    ResourceShare,
     SearchSettings,
     StudyTraining,
 )
@@ -43,7 +42,6 @@ def test_every_key_arrives_where_it_belongs(tmp_path):
         gpus_per_trial=0.5,
         trial_hours=1.5,
         stuck_minutes=None,
-        backbones={"conv_small": ResourceShare(cpus_per_trial=3.0)},
     )
     assert (study.seed, study.storage) == (11, "/data/podium")
 
