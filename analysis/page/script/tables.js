@@ -79,14 +79,17 @@ function compare(a, b, ascending) {
   return ascending ? sign : -sign;
 }
 
-// Only boxes that do scroll are stops for the keyboard. What is folded away is not measured, since
-// that would lay it out, and all are measured before any is changed.
+// A table that is wider than its box gets smaller type; if it still is, its rows become blocks in
+// which each value is below its label. Only boxes that do scroll are stops for the keyboard. What is
+// folded away is not measured, since that would lay it out, and all are measured before any is
+// changed.
 function markScrollers() {
   if (isMarking) return;
   isMarking = true;
   requestAnimationFrame(() => {
     isMarking = false;
     const boxes = [...document.querySelectorAll(".scroll, .plots")].filter((it) => it.checkVisibility());
+    fit(boxes.filter((box) => box.matches(".scroll") && box.fittedWidth !== box.clientWidth));
     const scrolls = boxes.map((box) =>
       box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
     boxes.forEach((box, i) => {
@@ -95,6 +98,26 @@ function markScrollers() {
     });
   });
 }
+
+function fit(boxes) {
+  for (const box of boxes) box.classList.remove("tight", "stacked");
+  for (const way of ["tight", "stacked"]) {
+    const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth);
+    for (const box of wide) box.classList.add(way);
+    if (way === "stacked") wide.forEach(label);
+  }
+  for (const box of boxes) box.fittedWidth = box.clientWidth;
+}
+
+function label(box) {
+  const hasGroups = box.querySelector(".groups th ~ th"); // of a single one the head stays
+  const labels = [...headsOf(box.querySelector("table"))]
+    .map((head) => (hasGroups && head.dataset.name) || head.textContent);
+  for (const row of box.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, i) => cell.dataset.label = labels[i]);
+  }
+}
+
 markScrollers();
 addEventListener("resize", markScrollers);
 document.addEventListener("toggle", markScrollers, true);

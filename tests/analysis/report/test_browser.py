@@ -6,7 +6,9 @@ from tests.analysis.figure_flaws import FLAWS
 from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
-
+CUT = """[...document.querySelectorAll(".scroll, .plots, pre")]
+  .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
+  .map((box) => box.innerText.slice(0, 80))"""
 
 @pytest.mark.parametrize("name", ["study", "table"])
 @every_size_and_scheme
@@ -18,6 +20,7 @@ def test_the_page_is_quiet_loads_nothing_fits_and_its_figures_are_readable(
 
     assert visit.complaints == []
     assert visit.run("document.documentElement.scrollWidth") <= size["width"]
+    assert visit.run(CUT) == []
     assert visit.run(FLAWS) == []
 
 
