@@ -1,12 +1,17 @@
 """Numbers and lists as a reader wants them in a sentence or a table."""
 
+import json
 import math
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 MISSING = "–"
 MOST_NAMED = 6  # competitors a sentence names; tables have all
 _MINUS = "−"
 _NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
+_FILE = re.compile(r"\b[\w-]+\.py:")
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -96,3 +101,20 @@ def duration(seconds: float | None) -> str:
     if hours < 48:
         return f"{hours} h {minutes:02d} min"
     return f"{hours // 24} d {hours % 24} h"
+
+
+def shown_names(names: Iterable[str]) -> dict[str, str]:
+    """Name -> what is shown of it: ``MyLoss`` of ``mine.py:MyLoss``, if that is unique."""
+    short = {name: _FILE.sub("", name) for name in names}
+    counts = Counter(short.values())
+    return {name: text for name, text in short.items() if text != name and counts[text] == 1}
+
+
+def renamed(values: Any, shown: Mapping[str, str]) -> Any:
+    """Plain values, of which texts and keys have shown names for the names of `shown_names`."""
+    if not shown:
+        return values
+    text = json.dumps(values, ensure_ascii=False)
+    for name, short in shown.items():
+        text = text.replace(name, short)
+    return json.loads(text)

@@ -136,7 +136,7 @@ ROOMS: dict[str, set[str]] = {
     },
     # 8
     "analysis/study_results": {
-        "analysis/estimates", "analysis/protocols", "analysis/scores",
+        "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors", "podium/kept_files",
     },
@@ -211,7 +211,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/figures", "analysis/tournament", "orchestrator/results/storage",
     },
     "analysis/scores": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "podium/errors",
     },

@@ -80,13 +80,13 @@ def class_optimism(
 
 
 def of_several_classes(class_hits: pl.DataFrame) -> pl.DataFrame:
-    """The hits of networks that were validated on two classes or more: a single one has no halves.
+    """The hits of networks that were validated on four classes or more: halves of one say little.
 
     Args:
         class_hits: table from ``checked_class_hits``.
     """
     network = (*SEARCH, "config", "seed", "fold")
-    return class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
+    return class_hits.filter(pl.col("class_id").n_unique().over(network) > 3)
 
 
 def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> pl.DataFrame:

@@ -39,7 +39,7 @@ def study_optimism_over_classes(
     elif not is_primary:
         no_halves = "hits of every epoch are stored for the first K only"
     else:
-        no_halves = "no search validated on two classes"
+        no_halves = "no search validated on four classes"
     return over_classes, no_halves
 
 
@@ -58,8 +58,8 @@ def optimism_over_classes(
 
     Args:
         class_hits: hits of each network, epoch and class: tables from ``checked_class_hits`` of
-            whole searches, in the order of these; networks validated on a single class, which has
-            no halves, are left out.
+            whole searches, in the order of these; networks validated on fewer than four classes
+            are left out.
         one_split: protocols all of whose repeats have the same validation classes. They are one
             draw of classes, so repeats give no interval over classes.
 

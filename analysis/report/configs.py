@@ -39,11 +39,12 @@ def configs(results: StudyResults, series: Mapping[str, Series]) -> Section | No
         searched = [it for it in of_loss.columns if it.startswith("hp.") and _varies(of_loss[it])]
         scores = _scores(of_loss.columns)
         if searched and scores and of_loss.select(searched).n_unique() <= _MOST:
-            means = of_loss.group_by(searched).agg(pl.col(*scores).mean(), pl.len())
-            found = _table(f"configs-{position}", loss, means.sort(searched), scores)
-            parts.append(found)
+            of_config = (pl.col(*scores).mean(), pl.len(), pl.col("is_default").any())
+            means = of_loss.group_by(searched).agg(of_config).sort(searched)
+            name = f"configs-{position}"
+            parts.append(_table(name, loss, means, scores))
             if len(searched) == 1 and means[searched[0]].dtype.is_numeric():
-                parts[-1] = _figure(found, loss, means.sort(searched), scores)
+                parts.append(_figure(name, loss, means, scores))
     if not parts:
         return None
     text = "Every config that was tried, mean over blocks, folds and repeats. None is picked here."
@@ -97,6 +98,7 @@ def _table(
             for it, (metric, k, classes) in scores.items()
         ),
         Column.count("Trials", "len"),
+        Column.text("Config", lambda row: "published default" if row["is_default"] else ""),
     )
     configs_of = f"{counted(means.height, 'config')} of {loss}"
     caption = f"{configs_of}; scores in percent, label distances as they are."
@@ -113,7 +115,7 @@ def _value(name: str, row: Mapping[str, float | str | None]) -> str | None:
 
 
 def _figure(
-    found: Table, loss: str, means: pl.DataFrame, scores: Mapping[str, tuple[str, int, str]]
+    name: str, loss: str, means: pl.DataFrame, scores: Mapping[str, tuple[str, int, str]]
 ) -> Illustration:
     """A plot a score over the one hyperparameter."""
     rows = means.drop_nulls(means.columns[0])
@@ -121,13 +123,13 @@ def _figure(
     is_log = xs[0] > 0 and xs[-1] >= _FAR * xs[0]
     labels = {it: f"{metric_label(metric, k)}, {on}" for it, (metric, k, on) in scores.items()}
     return Illustration(
-        name=f"{found.name}-by",
+        name=f"{name}-by",
         plots=tuple(
             lines_plot(
                 [Line(name=loss, xs=xs, ys=(_factor(scores[score][0]) * rows[score]).to_list())],
                 x=Axis(label=by, scale="log" if is_log else "linear"),
                 y=Axis(label=f"{label}, %" if _factor(scores[score][0]) > 1 else label),
-                name=f"{found.name}-by-{position}",
+                name=f"{name}-by-{position}",
                 title=f"{label}, of {loss} by {by}",
                 label=label,
                 has_points=True,
@@ -136,5 +138,4 @@ def _figure(
         ),
         selector="Score",
         caption=f"{loss} by {by}, mean over blocks, folds and repeats.",
-        table=found,
     )

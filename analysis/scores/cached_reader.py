@@ -12,14 +12,14 @@ import polars as pl
 
 from podium.analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
 from podium.analysis.scores.search_hits import SearchHits
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.orchestrator.results.storage.locations import Place
-from podium.orchestrator.results.trial_files.reader import Reader
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 _TRIAL = ("trial_id", "search", "stage")
 
 
-class CachedReader(Reader):
+class CachedReader(ShownReader):
     """A reader that keeps what it has read of tests, and of validation at one K.
 
     Args:

@@ -30,6 +30,7 @@ from podium.analysis.tournament.loss_groups import (
 )
 from podium.analysis.tournament.table_tournament import hold_by_rules
 from podium.analysis.tournament.tournament import Tournament
+from podium.analysis.wording import renamed
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.journal import read_asks
@@ -422,6 +423,7 @@ def read_results(
         lambda rows: rows.select(*flat, training.alias("training")), with_present_winner=True
     ).sort("trial_id", "search")
     compared = compared_protocol(protocols_of(study), protocol)
+    groups = renamed(groups, reader.shown)
     if groups is not None:
         check_groups(groups, study["losses"])
     results = StudyResults(

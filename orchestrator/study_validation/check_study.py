@@ -84,6 +84,7 @@ def _check_spaces(study: Study, problems: Problems) -> None:
 
 def _check_datasets(study: Study, problems: Problems) -> None:
     labels: set[str] = set()
+    said: set[str] = set()  # of several data sets within one folder that is missing
     for index, dataset in enumerate(study.datasets):
         path = ("datasets", index)
         if problems.concern(path):
@@ -98,7 +99,9 @@ def _check_datasets(study: Study, problems: Problems) -> None:
         try:
             dataset_facts(dataset)
         except TrialInputError as error:
-            problems.add(path, str(error))
+            if str(error) not in said:
+                problems.add(path, str(error))
+            said.add(str(error))
 
 
 def check_size(study: Study, problems: Problems) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from podium.analysis.scores.final_scores import final_trials
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
-from podium.orchestrator.results.trial_files.reader import Reader
 
 _HP = "hp."
 _PLACE = ("block", "protocol", "repeat")
@@ -45,8 +45,9 @@ class BestConfig:
     final_trial_ids: tuple[str, ...]
 
 
-def best_configs(reader: Reader, loss: str) -> tuple[BestConfig, ...]:
+def best_configs(reader: ShownReader, loss: str) -> tuple[BestConfig, ...]:
     """The winners of a loss: see `podium.Results.best`."""
+    loss = reader.shown.get(loss, loss)
     check_losses(reader.study(), [loss])
     trials = reader.trials().filter(pl.col("loss") == loss).collect()
     finals = final_trials(trials.lazy()).filter(pl.col("finalist") == "winner")

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from podium.analysis.wording import shown_names
 from podium.api.study import Study, load
 from podium.comparison.design import OPPONENTS, comparison_keys, description, stronger_minutes
 from podium.errors import PodiumError
@@ -49,13 +50,13 @@ class Comparison:
     @property
     def loss(self) -> str:
         """Name of the loss in results."""
-        return str(parse_loss(self.given))
+        return self._names[0]
 
     @property
     def description(self) -> str:
         """What is trained, in a few sentences."""
-        names = ", ".join(str(parse_loss(name)) for name in self.opponents)
-        return f"Comparing {self.loss} with {names} on {description(self.keys)}"
+        loss, *others = self._names
+        return f"Comparing {loss} with {', '.join(others)} on {description(self.keys)}"
 
     @cached_property
     def against(self) -> "tuple[Against, ...]":
@@ -90,7 +91,7 @@ class Comparison:
     def command(self, minutes: int | None = None) -> str:
         """The words of the command line that make this comparison, or that of other minutes."""
         words = ["podium", "compare", self.given]
-        if self.opponents != _usual_opponents(self.loss):
+        if self.opponents != _usual_opponents(str(parse_loss(self.given))):
             words += ["--against", ",".join(self.opponents)]
         words += ["--data", str(self.data)] if self.data else []
         words += ["--storage", str(self.storage)] if self.storage else []
@@ -101,9 +102,16 @@ class Comparison:
         return self.text
 
     @property
+    def _names(self) -> list[str]:
+        """What is shown of the names of the losses."""
+        names = [str(parse_loss(name)) for name in (self.given, *self.opponents)]
+        shown = shown_names(names)
+        return [shown.get(name, name) for name in names]
+
+    @property
     def _unsearched(self) -> tuple[str, ...]:
         """Its hyperparameters that a search could vary, if none of them is in its space."""
-        facts = facts_of(self.loss)
+        facts = facts_of(str(parse_loss(self.given)))
         searchable = [
             name
             for name, parameter in facts.parameters.items()

@@ -1,11 +1,12 @@
 """Reports: the page of a study or of a typed table, and what is written of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.analysis.typed_tables.table_options import TableOptions
+from podium.analysis.wording import renamed
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
@@ -94,11 +95,26 @@ def report_of_study(results: "StudyResults") -> Report:
     from podium.analysis.report.report import study_report
     from podium.orchestrator.results.records.store_paths import StudyPaths
 
+    page = study_report(results)
+    assert page.summary is not None, "the page of a study has one"
+    notices = (*page.summary.notices, *_slow_proxies(results))
     return Report(
-        page=study_report(results),
+        page=replace(page, summary=replace(page.summary, notices=notices)),
         target=StudyPaths(results.folder).report,
         tournament=results.tournament,
     )
+
+
+def _slow_proxies(results: "StudyResults") -> list[str]:
+    """The warnings of the plan of losses whose proxies hardly move."""
+    from podium.orchestrator.planning.block_plan import slow_proxies
+    from podium.orchestrator.results.trial_files.reader import Reader
+    from podium.orchestrator.study.resolved_study import study_from_resolved
+
+    study = study_from_resolved(Reader(results.folder).study())
+    said = [text.removeprefix("Warning: ") for text in slow_proxies(study)]
+    warnings: list[str] = renamed(said, results.reader.shown)
+    return warnings
 
 
 def report_of_table(

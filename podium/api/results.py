@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.analysis.typed_tables.table_options import Conditions, Names, names_given
 from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
@@ -14,7 +15,6 @@ from podium.arguments.trial_argument import model_of_fold, stored_trial
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
 from podium.orchestrator.results.storage.locations import Place, parse_place
-from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.study.resolved_study import study_from_resolved
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Results:
             PodiumError: it is no results folder, or what it says of its study is no study.
         """
         self.folder = folder
-        self._reader = Reader(folder)
+        self._reader = ShownReader(folder)
         if (stored := read_study(StudyPaths(folder))) is not None:
             study_from_resolved(stored)
 
@@ -125,7 +125,7 @@ class Results:
         """
         from podium.api.trials import selected_trials, trials_with
 
-        found = trials_with(self._reader.trials(), loss=loss, stage=stage, fold=fold)
+        found = trials_with(self._reader, loss=loss, stage=stage, fold=fold)
         return selected_trials(found, sort, top)
 
     def failures(
@@ -150,7 +150,7 @@ class Results:
         """
         from podium.api.trials import failed_trials, trials_with
 
-        found = trials_with(self._reader.trials(), loss=loss, stage=stage, fold=fold)
+        found = trials_with(self._reader, loss=loss, stage=stage, fold=fold)
         return failed_trials(self.folder, found)
 
     @property

@@ -23,6 +23,7 @@ from podium.analysis.scores.cross_validation import cross_validation
 from podium.analysis.scores.final_scores import final_trials
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_score
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.api.answer import Answer
 from podium.api.best import check_losses
 from podium.errors import PodiumError
@@ -59,7 +60,7 @@ def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Ans
 
 
 def importance_of(
-    reader: Reader,
+    reader: ShownReader,
     folder: Place,
     *,
     losses: Sequence[str],
@@ -67,7 +68,7 @@ def importance_of(
     score: str | None,
 ) -> Answer:
     """Hyperparameter importance of a study: see `podium.Results.importance`."""
-    resolved = reader.study()
+    resolved, losses = reader.study(), [reader.shown.get(loss, loss) for loss in losses]
     check_losses(resolved, losses)
     compared = compared_protocol(protocols_of(resolved), protocol)
     chosen = chosen_score(reader, score)

@@ -39,10 +39,6 @@ def _text(headline: str, view: StudyView) -> str:
     return "\n".join((*parts, "", *(filled(line, width) for line in lines)))
 
 
-def _hours(hours: float) -> str:
-    return f"{hours:.3g}"
-
-
 def _time(hours: float) -> str:
     return duration(3600 * hours)
 
@@ -50,14 +46,13 @@ def _time(hours: float) -> str:
 def _spent_lines(view: StudyView) -> Iterator[str]:
     """Totals by use, and searches that ended early."""
     has_gpus = any(of["gpu_hours"] for of in view.spent.values())
-    amount, unit = ("gpu_hours", " GPU-hours") if has_gpus else ("trial_hours", " of trials")
+    amount, unit = ("gpu_hours", "GPUs") if has_gpus else ("trial_hours", "trials")
     if view.num_runs:
         total = sum(of[amount] for of in view.spent.values())
-        said = _hours if has_gpus else _time
-        parts = [f"{use} {said(of[amount])}" for use, of in view.spent.items() if of["tries"]]
+        parts = [f"{use} {_time(of[amount])}" for use, of in view.spent.items() if of["tries"]]
         by_use = f": {', '.join(parts)}" if parts else ""
         runs = counted(view.num_runs, "run", "runs")
-        yield f"spent {said(total)}{unit} in {runs} of {_time(view.wall_hours)}{by_use}"
+        yield f"spent {_time(total)} of {unit} in {runs} of {_time(view.wall_hours)}{by_use}"
     for search in view.progress.searches:
         if search.is_cut_short:
             yield f"{search.name}: budget used up after {search.done} trials"

@@ -9,12 +9,12 @@ import polars as pl
 
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.analysis.scores.study_table import study_table
 from podium.analysis.study_results.recorded_fairness import planned_fairness
 from podium.analysis.study_results.study_results import PERCENT
 from podium.analysis.tournament.standings_record import standing_records, tournament_record
 from podium.analysis.tournament.table_tournament import hold_by_rules
-from podium.analysis.tournament.tournament import Tournament, hold_tournament
 from podium.analysis.tournament.verdict_text import headline
 from podium.analysis.typed_tables.printed_means import printed_ranks
 from podium.analysis.typed_tables.row_filters import parse_condition
@@ -31,6 +31,7 @@ from podium.analysis.typed_tables.table_options import (
     TableOptions,
     conditions,
 )
+from podium.analysis.wording import renamed
 from podium.api.answer import Answer
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
@@ -38,7 +39,6 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from podium.orchestrator.results.storage.locations import parse_place
-from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.printing import paragraphs, table_text
 from podium.terminal.tournament_answer import tournament_answer
 
@@ -155,7 +155,7 @@ def rank_table(
 
 
 def rank_study(
-    reader: Reader, score: str | None, where: Conditions, *, with_baselines: bool = False
+    reader: ShownReader, score: str | None, where: Conditions, *, with_baselines: bool = False
 ) -> Answer:
     """Rank the losses of a study.
 
@@ -168,7 +168,7 @@ def rank_study(
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
     """
-    study, where = reader.study(), conditions(where)
+    study, where = reader.study(), renamed(conditions(where), reader.shown)
     declared, chosen = declared_score(reader), chosen_score(reader, score)
     if _K in dict(map(parse_condition, where)):
         if not chosen.k:
@@ -218,37 +218,19 @@ def _held(
         fairness: what was planned to be equal between the losses; None of a table.
     """
     tournament = hold_by_rules(scores, rules)
-    pseudo, reading = _pseudo_blocks(scores, tournament), scores.reading
+    reading = scores.reading
     said = headline(tournament, metric=metric, scale=scale)
     return Answer(
         headline=said,
-        text=tournament_answer(
-            scores, tournament, pseudo, fairness, said, metric=metric, scale=scale
-        ),
+        text=tournament_answer(scores, tournament, fairness, said, metric=metric, scale=scale),
         record={
             **tournament_record(tournament),
             "warnings": scores.warnings,
-            "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
             "fairness": fairness and asdict(fairness),
             "read_as": reading and asdict(reading),
         },
         rows=standing_records(tournament),
     )
-
-
-def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | None:
-    """With one block, its runs ranked one by one, for description only."""
-    if len(tournament.blocks) > 1 or not table.run_columns:
-        return None
-    try:
-        return hold_tournament(
-            table.runs,
-            by=(*table.by, *table.run_columns),
-            competitor=table.competitor,
-            score=table.score,
-        )
-    except PodiumError:
-        return None  # no run holds every competitor
 
 
 def _of_printed(

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from podium.analysis.scores.shown_reader import ShownReader
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -32,13 +33,14 @@ def failed_trials(folder: Place, trials: pl.LazyFrame) -> pl.DataFrame:
     return found.with_columns(pl.Series("log_file", files, dtype=pl.String))
 
 
-def trials_with(trials: pl.LazyFrame, **wanted: str | int | None) -> pl.LazyFrame:
-    """The trials with these values of columns; None means all.
+def trials_with(reader: ShownReader, **wanted: str | int | None) -> pl.LazyFrame:
+    """The trials with these values of columns; None means all, a loss may have its stored name.
 
     Raises:
         PodiumError: no trial has such a value; those that there are are named.
     """
-    asked = {name: value for name, value in wanted.items() if value is not None}
+    trials, shown = reader.trials(), reader.shown
+    asked = {name: shown.get(str(it), it) for name, it in wanted.items() if it is not None}
     known = trials.select(*asked).unique().collect() if asked else pl.DataFrame()
     for name, value in asked.items():
         values = known[name].drop_nulls().unique().sort()

@@ -57,10 +57,12 @@ def cancel(
     left out of the ranking. Finished trials are kept; --undo and the same podium run finish the
     search.
     """
-    from podium.orchestrator.run.study_control import searches_named
+    from podium.analysis.wording import shown_names
+    from podium.orchestrator.run.study_control import search_names, searches_named
 
     def cancelled(stored: "Study", control: "Control") -> "Control":
-        named = searches_named(stored, searches)
+        shown = {it: name for name, it in shown_names(search_names(stored).values()).items()}
+        named = searches_named(stored, [shown.get(it, it) for it in searches])
         left = control.cancelled - named if undo else control.cancelled | named
         return replace(control, cancelled=left)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.analysis.wording import duration
 from podium.api.answer import print_answer
 from podium.api.results import Results
 from podium.arguments.study_argument import (
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from podium.live.stored_studies import StoredStudy
 
 _LOOK_SECONDS = 2.0
-_COLUMNS = ("study", "state", "trials", "hours", "GPU-hours", "size", "changed")
-_WORTH = ("study", "state", "trials", "changed", "size", "GPU-hours", "hours")
+_COLUMNS = ("study", "state", "trials", "training", "of GPUs", "size", "changed")
+_WORTH = ("study", "state", "trials", "changed", "size", "of GPUs", "training")
 _NUM_KEPT = 3
 
 
@@ -103,7 +104,7 @@ def _list(place: Place, form: Form) -> None:
         print_table([_record(study) for study in found], form=form)
         return
     rows = [_row(study) for study in found]
-    columns = [name for name in _COLUMNS if name != "GPU-hours" or any(row[name] for row in rows)]
+    columns = [name for name in _COLUMNS if name != "of GPUs" or any(row[name] for row in rows)]
     worth = [name for name in _WORTH if name in columns]
     say(fitted_text(rows, columns=columns, worth=worth, num_kept=_NUM_KEPT))
     for study in found:
@@ -118,8 +119,8 @@ def _row(study: "StoredStudy") -> dict[str, object]:
         "study": study.folder.name,
         "state": f"{study.state}{where}",
         "trials": "-" if study.trials is None else f"{study.trials}/{study.planned}",
-        "hours": study.trial_hours and round(study.trial_hours, 1),
-        "GPU-hours": study.gpu_hours and round(study.gpu_hours, 1),
+        "training": study.trial_hours and duration(3600 * study.trial_hours),
+        "of GPUs": study.gpu_hours and duration(3600 * study.gpu_hours),
         "size": bytes_text(study.num_bytes),
         "changed": minute_text(study.changed_at),
     }

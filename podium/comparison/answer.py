@@ -145,7 +145,7 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
 
 
 def _table(loss: str, against: Sequence[Against], score: str) -> str:
-    minus = f"{loss.rpartition(':')[2]} minus"
+    minus = f"{loss} minus"
     rows = [
         {
             minus: one.opponent,

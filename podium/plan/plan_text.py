@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from podium.analysis.estimates.design_analysis import least_significant_difference
-from podium.analysis.wording import counted
+from podium.analysis.wording import counted, duration, renamed, shown_names
 from podium.orchestrator.planning.block_plan import network_notes, plan_warnings
 from podium.orchestrator.planning.populations import why_search_alone
 from podium.orchestrator.planning.study_plan import StudyPlan
@@ -42,13 +42,14 @@ def plan_text(
         machine: `machine_notes` of this machine.
         full: whether all details follow: counts, splits, power, training and fairness.
     """
+    shown = shown_names(planned.study.loss_names)
     parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
     if refusal is not None:
         parts.append(f"podium run would be refused: {refusal}")
-    parts += map(_wrapped, _notes(planned, power, machine))
+    parts += map(_wrapped, renamed([*_notes(planned, power, machine)], shown))
     if full:
-        parts += map(table_text, detail_tables(planned, power))
-        parts += map(_wrapped, detail_notes(planned, power))
+        parts += map(table_text, renamed(detail_tables(planned, power), shown))
+        parts += map(_wrapped, renamed([*detail_notes(planned, power)], shown))
     else:
         parts.append("Details: the same command with --full")
     return "\n\n".join(parts)
@@ -74,7 +75,7 @@ def opening_lines(planned: StudyPlan) -> Iterator[str]:
     )
     stages = ", ".join(f"{name} {stage.trials:,}" for name, stage in planned.stages.items())
     yield f"Trials: at most {planned.trials:,} ({stages}), {planned.epochs:,} epochs"
-    yield f"Hours: {_hours(planned)}"
+    yield f"Time: {_hours(planned)}"
     yield f"Verdict: {verdict_line(planned)}"
 
 
@@ -104,15 +105,15 @@ def _hours(planned: StudyPlan) -> str:
     hours = planned.hours
     if hours is None:
         return "not known before the first trial is done"
-    on_gpus = f", {_short(hours.gpu)} GPU-hours" if hours.gpu else ""
+    on_gpus = f", {_time(hours.gpu)} of GPUs" if hours.gpu else ""
     sources = " and ".join(_SOURCES[source] for source in hours.sources)
     early = " if no trial is stopped early" if planned.study.search.trials > 1 else ""
-    return f"about {_short(hours.slot)} on one worker slot{on_gpus}{early}, by {sources}"
+    return f"about {_time(hours.slot)} on one worker slot{on_gpus}{early}, by {sources}"
 
 
-def _short(hours: float) -> str:
-    """Two digits: 0.032, 3.2, 3,200."""
-    return f"{hours:.2g}" if hours < 99.5 else f"{float(f'{hours:.2g}'):,.0f}"
+def _time(hours: float) -> str:
+    """Of hours to two digits: ``2 min 50 s``, ``3 h 12 min``."""
+    return duration(float(f"{3600 * hours:.2g}"))
 
 
 def _notes(planned: StudyPlan, power: StudyPower, machine: Sequence[str]) -> Iterator[str]:
@@ -164,7 +165,7 @@ def _budget_notes(planned: StudyPlan) -> Iterator[str]:
             f"{trials}{of}, finals and baselines kept back."
         )
     if limits.gpu_hours is not None:
-        needed = "an unknown number" if hours is None else f"about {_short(hours.gpu)}"
+        needed = "an unknown time" if hours is None else f"about {_time(hours.gpu)}"
         yield f"Budget: {limits.gpu_hours:g} GPU-hours, of which all trials take {needed}."
     if limits.wall_hours is not None:
         fit = 0.0 if hours is None else max(1.0, hours.slot / limits.wall_hours)

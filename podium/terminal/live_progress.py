@@ -4,7 +4,7 @@ import itertools
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from podium.analysis.wording import duration, shown_names
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from podium.terminal.fitting_table import fitting_table
@@ -104,7 +105,8 @@ def search_table(
     for all of them have no column, nor has what does not fit into ``width``.
     """
     shown = _fitting(progress.searches, max(1, max_rows))
-    rows = {search.name: _row(search, progress.score) for search in progress.searches}
+    names = shown_names(search.name for search in progress.searches)
+    rows = {search.name: _row(search, names, progress.score) for search in progress.searches}
     zero = {name for name in _OFTEN_ZERO if not any(row[name] for row in rows.values())}
     columns = [name for name in rows[shown[0].name] if name not in zero]
     (header, *lines), left_out = fitting_table(
@@ -152,19 +154,10 @@ def progress_line(progress: StudyProgress) -> str:
 
 
 def finish_time(seconds_left: float, now: datetime) -> str:
-    """``14:05 (in 4 min)`` of the local clock; with the date where that is another day."""
+    """``14:05 (in 4 min 20 s)`` of the local clock; with the date where that is another day."""
     end = now + timedelta(seconds=seconds_left)
     day = "" if end.date() == now.date() else f"{end:%Y-%m-%d} "
     return f"{day}{end:%H:%M} (in {duration(seconds_left)})"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as text: ``45 s`` below 100 s, ``12 min`` below 100 min, else ``3.4 h``."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _fitting(searches: tuple[SearchProgress, ...], max_rows: int) -> tuple[SearchProgress, ...]:
@@ -180,9 +173,9 @@ def _is_finished(search: SearchProgress) -> bool:
     return search.done == search.planned and search.finals_done == search.finals_planned
 
 
-def _row(search: SearchProgress, score: str) -> Row:
+def _row(search: SearchProgress, names: Mapping[str, str], score: str) -> Row:
     return {
-        "search": search.name,
+        "search": names.get(search.name, search.name),
         "done": f"{search.done}/{search.planned}",
         "run": str(search.running or ""),
         "pruned": str(search.pruned or ""),

@@ -14,7 +14,6 @@ from podium.terminal.shown_table import captioned
 def tournament_answer(
     table: ScoreTable,
     tournament: Tournament,
-    pseudo: Tournament | None,
     fairness: Fairness | None,
     said: str,
     *,
@@ -26,7 +25,6 @@ def tournament_answer(
     Args:
         table: table of scores that was ranked.
         tournament: tournament held on ``table``.
-        pseudo: runs of a single block ranked one by one; None with several blocks.
         fairness: what is equal between the losses of a study; None for a table.
         said: headline of the tournament.
         metric: name of the score.
@@ -39,11 +37,6 @@ def tournament_answer(
         f"{counted(num_blocks, 'setting')} ({' x '.join(table.by)})"
     )
     parts = [title, *captioned(rank_tables(tournament, {}, shown, scale))]
-    if pseudo is not None:
-        parts += [
-            f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
-            *captioned(rank_tables(pseudo, {}, shown, scale)),
-        ]
     parts += [said, *verdict_sentences(tournament)]
     parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []

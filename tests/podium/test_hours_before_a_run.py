@@ -46,7 +46,7 @@ def planned(capsys, file, *arguments):
 
 def hours_line(capsys, file):
     printed = " ".join(call(capsys, "plan", file).out.split())
-    return printed.partition("Hours: ")[2].partition(" Verdict:")[0]
+    return printed.partition("Time: ")[2].partition(" Verdict:")[0]
 
 
 def test_a_run_leaves_what_an_image_took(capsys, machine):

@@ -173,7 +173,7 @@ def test_what_leaks_is_marked_and_not_on_the_front(repeated_study):
 
 def test_nothing_is_missing_without_a_reason(repeated_study):
     assert repeated_study.reasons == {
-        "optimism_over_classes": "no search validated on two classes"
+        "optimism_over_classes": "no search validated on four classes"
     }
 
 

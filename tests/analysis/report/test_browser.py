@@ -10,6 +10,7 @@ CUT = """[...document.querySelectorAll(".scroll, .plots, pre")]
   .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
   .map((box) => box.innerText.slice(0, 80))"""
 
+
 @pytest.mark.parametrize("name", ["study", "table"])
 @every_size_and_scheme
 def test_the_page_is_quiet_loads_nothing_fits_and_its_figures_are_readable(

@@ -49,14 +49,14 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     words = ("compare", "./mine.py:Mine", "--against", "contrastive", "--local")
     first = call(capsys, *words)
     assert first.code == 0, first.err
-    assert "Comparing mine.py:Mine with contrastive on 2 sets of 16 letters" in first.err
+    assert "Comparing Mine with contrastive on 2 sets of 16 letters" in first.err
     assert max(map(len, first.out.partition("Results:")[0].splitlines())) <= 80
     assert "Mine minus" in first.out
-    assert "mine.py:Mine has rank" in first.out
+    assert "Mine has rank" in first.out
     report = Path(first.out.rpartition("Report: ")[2].strip())
     first_screen = report.read_text(encoding="utf-8").partition("<details")[0]
-    assert '<p class="verdict-text">mine.py:Mine has rank' in first_screen
-    assert "mine.py:Mine minus each other loss" in first_screen
+    assert '<p class="verdict-text">Mine has rank' in first_screen
+    assert "Mine minus each other loss" in first_screen
     again = call(capsys, *words)
     assert again.out == first.out
     assert "All trials of this study are already done." in again.err

@@ -22,7 +22,7 @@ def test_the_list_names_every_folder_in_80_columns(results, capsys):
     out = output_of(capsys, "status", "--storage", results)
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == ["study", "state", "trials", "hours", "size", "changed"]
+    assert lines[0].split() == ["study", "state", "trials", "training", "size", "changed"]
     names = [line.split()[0] for line in lines[1:6]]
     assert names == ["nothing", "photos", "tiny", "torn", "without"]
     assert "complete" in lines[3]

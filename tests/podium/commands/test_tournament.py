@@ -36,7 +36,7 @@ def test_the_published_table_comes_out_as_json(podium_tournament):
     assert record["question"] == "Would the order hold on other data sets or backbones?"
     assert record["pairs"][0]["a"] == "ProxyAnchor"
     assert record["pairs"][0]["mean_difference"] > 0
-    assert (record["pseudo_blocks"], record["fairness"]) == (None, None)
+    assert record["fairness"] is None
 
 
 def test_the_text_fits_a_terminal_of_80_columns(podium_tournament):
@@ -119,16 +119,6 @@ def test_the_winners_of_a_study_are_ranked(podium_tournament, stored_study):
     assert len(record["blocks"]) == 4  # seeds are no blocks
     # Strength 0.06 + tuning 0.08 against 0.03 + 0.02.
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.09, abs=0.01)
-
-
-def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")
-    options = (str(path), "--by", "b", "--average", "seed")
-    record = json.loads(podium_tournament(*options, "--json"))
-    assert record["pairs"][0]["p"] is None
-    assert record["pseudo_blocks"]["by"] == ["b", "seed"]
-    assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
 
 
 def test_a_study_is_ranked_by_any_stored_score(podium_tournament, stored_study):

@@ -98,12 +98,12 @@ def test_a_line_says_the_part_that_is_done_and_when_all_will_be():
     timed = replace(PROGRESS, seconds_left=240.0, part_done=0.374)
     line = live_progress.progress_line(timed)
     assert ", 37 %, done about " in line
-    assert line.endswith(" (in 4 min)")
+    assert line.endswith(" (in 4 min 00 s)")
     finished = replace(timed, trials_done=3, part_done=1.0)
     assert "%" not in live_progress.progress_line(finished)
     at_noon = datetime(2026, 11, 23, 12, 0)
-    assert live_progress.finish_time(240, at_noon) == "12:04 (in 4 min)"
-    assert live_progress.finish_time(16 * 3600, at_noon) == "2026-11-24 04:00 (in 16.0 h)"
+    assert live_progress.finish_time(240, at_noon) == "12:04 (in 4 min 00 s)"
+    assert live_progress.finish_time(16 * 3600, at_noon) == "2026-11-24 04:00 (in 16 h 00 min)"
 
 
 def test_what_was_lost_and_repeated_is_reported():
