@@ -71,7 +71,7 @@ training:
 
 # The test by which losses will differ significantly. Declared before the run, fixed after it.
 tournament:
-  question: other_blocks         # or these_blocks: would the order hold here, were runs repeated
+  question: other_blocks         # or these_blocks: would the order hold here, with other seeds
   test: null                     # or wilcoxon_holm, friedman, nemenyi: reported beside the verdict
   against: null                  # or a loss: it is compared with each other one, not all pairs
   alpha: 0.05

@@ -94,8 +94,7 @@ class Summary:
     """The first screen of a page.
 
     Attributes:
-        verdict: who won, or that nothing is known, in one sentence.
-        headline: the same with its numbers, first of the sentences.
+        verdict: who won, or that nothing is known.
         facts: the numbers that matter most, at most three, each with what it is.
         picture: the figure beside them; None where nothing can be drawn.
         leaderboard: the first competitors; None where there is no ranking.
@@ -104,7 +103,6 @@ class Summary:
     """
 
     verdict: str
-    headline: str
     facts: tuple[tuple[str, str], ...] = ()
     picture: Illustration | None = None
     leaderboard: Table | None = None

@@ -70,7 +70,7 @@ def page_record(page: Page, tournament: Tournament | None) -> dict[str, Any]:
     return {
         "title": page.title,
         "subtitle": page.subtitle,
-        "headline": summary.headline,
+        "headline": summary.verdict,
         "sentences": list(summary.sentences),
         "notices": list(summary.notices),
         "sections": [

@@ -91,6 +91,6 @@ def _table(found: ChoiceShares, scores: pl.DataFrame, metric: str) -> Table:
         columns,
         name="backbone-or-loss-table",
         caption=f"Variance components of test {metric}, by moments ({design},"
-        f" {counted(scores.height, 'final run')})",
+        f" {counted(scores.height, 'final trial')})",
         note=note if ranges else "",
     )

@@ -37,14 +37,14 @@ def protocol_summary(results: StudyResults, said: Summary) -> Summary | None:
     return replace(
         said,
         verdict=_verdict(study, regrets) if regrets else headline,
-        headline=headline,
         facts=tuple(_facts(study, regrets)),
         picture=_picture(study),
         leaderboard=None,
         sentences=(
+            *([headline] if regrets else []),
             *protocol_sentences(study),
             *missing_statistics(study),
-            said.headline,
+            said.verdict,
             *said.sentences,
         ),
     )

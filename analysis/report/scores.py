@@ -92,7 +92,7 @@ def block_scores(
         members.setdefault(str(block[_DATASET]) if has_datasets else "", []).append(b)
     looks = [series[name] for name in tournament.names]
     has_runs = any(len(scores_UC) > 1 for scores_UC in tournament.runs)
-    dots = "; small dots: its runs" if has_runs else ""
+    dots = f"; small dots: its {tournament.run_noun}s" if has_runs else ""
     others = "" if all(it.position is not None for it in looks) else "; grey: all others"
     return Illustration(
         name="block-scores",
@@ -129,7 +129,7 @@ def _plot(
     ]
     return intervals_plot(
         rows,
-        IntervalAxis(label=word, dots="runs"),
+        IntervalAxis(label=word, dots=f"{tournament.run_noun}s"),
         name=f"block-scores-{position}",
         title=f"Scores by block{dataset and f' of {dataset}'}",
         label=dataset,

@@ -56,7 +56,6 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
     trials = (f"{results.trials.height:,}", "trials, baselines included")
     said = Summary(
         verdict=answer_headline(results),
-        headline=answer_headline(results),
         facts=(trials,),
         sentences=answer_sentences(results),
         notices=notices(results),
@@ -82,10 +81,8 @@ def _gains(results: StudyResults) -> dict[str, float]:
 def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summary:
     """The summary of a published table."""
     tournament = results.tournament
-    said = headline(tournament, metric=results.score)
     return Summary(
-        verdict=said,
-        headline=said,
+        verdict=headline(tournament, metric=results.score),
         facts=(
             *_facts(tournament, results.score),
             (

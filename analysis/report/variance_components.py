@@ -43,7 +43,8 @@ def _finals(results: StudyResults) -> Sequence[Table]:
         return ()
     caption = (
         f"Standard deviations of test {results.metric} of tuned losses, points (n ="
-        f" {counted(len(scores), 'final run')} in {counted(scores['block'].n_unique(), 'block')})"
+        f" {counted(len(scores), 'final trial')} in"
+        f" {counted(scores['block'].n_unique(), 'block')})"
     )
     return (_table(found, "final-components-table", caption),)
 

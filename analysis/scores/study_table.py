@@ -129,4 +129,4 @@ def _failures(kept: pl.DataFrame) -> tuple[str, ...]:
         f"{block_text(row[:-2])} ({row[-2]} of {row[-2] + row[-1]})"
         for row in failed.select("block", _COMPETITOR, "num_failed", "num_trials").rows()
     ]
-    return (f"final runs failed, the others are averaged: {', '.join(named)}",)
+    return (f"final trials failed, the others are averaged: {', '.join(named)}",)

@@ -15,7 +15,7 @@ from podium.analysis.estimates.confidence_intervals import Interval, grouped_int
 from podium.analysis.wording import counted, listed
 
 _NOUNS = {"dataset": "data set", "backbone": "backbone"}  # columns that a test can ask beyond
-_BLOCK, _RUN = "block", "run"
+_BLOCK = "block"
 _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their rounding
 
 
@@ -24,7 +24,7 @@ class Units:
     """The independent units of a test, or why there is none.
 
     Attributes:
-        noun: what a unit is: ``data set``, ``backbone``, ``block`` or ``run``.
+        noun: what a unit is: ``data set``, ``backbone``, ``block``, or a run such as ``seed``.
         labels: unit of each block, or of each run.
         question: what the test answers.
         why_untested: why there are too few units for any test; empty if there are enough.
@@ -123,8 +123,8 @@ def _beside(column: str, counts: Mapping[str, int]) -> str:
     return f", {'with' if other == 'backbone' else 'for'} {these}"
 
 
-def run_units(runs_of_blocks: Sequence[int], fewest: int) -> Units:
-    """Runs as units: for the order on exactly these blocks, were the runs repeated.
+def run_units(runs_of_blocks: Sequence[int], fewest: int, noun: str) -> Units:
+    """Runs as units: for the order on exactly these blocks, with other runs.
 
     Blocks are fixed. Within a block and seed competitors differ by what is true there and by
     chance; equal competitors may change names, so gaps of runs may change signs. What a loss gains
@@ -134,14 +134,15 @@ def run_units(runs_of_blocks: Sequence[int], fewest: int) -> Units:
     Args:
         runs_of_blocks: count of runs (repeats, seeds or folds) of each block that all share.
         fewest: fewest units with which a difference can be significant.
+        noun: what a run is: ``seed``, ``fold`` or ``repeat``.
     """
     number, few = sum(runs_of_blocks), min(runs_of_blocks) < 2
-    needed = f"2 runs of each block, and {fewest} in all, that all competitors share"
+    needed = f"2 {noun}s of each block, and {fewest} in all, that all competitors share"
     return Units(
-        noun=_RUN,
+        noun=noun,
         labels=tuple(map(str, range(number))),
-        question="Would the order hold on these blocks, were the runs repeated?",
-        why_untested="Whether that holds if the runs are repeated is not tested: it takes"
+        question=f"Would the order hold on these blocks, with other {noun}s?",
+        why_untested=f"Whether that holds with other {noun}s is not tested: it takes"
         f" {needed}; there {'is' if number == 1 else 'are'} {number}."
         if few or number < fewest
         else "",

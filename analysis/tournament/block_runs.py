@@ -21,6 +21,8 @@ _SCORE = "__score"
 _COLUMN = "__column"
 _ROW = "__row"
 
+_NOUNS = {"seed_index": "seed"}
+
 
 def run_scores(
     table: ScoreTable,
@@ -28,8 +30,8 @@ def run_scores(
     names: Sequence[str],
     *,
     scale: float = 1.0,
-) -> RunScores | None:
-    """The scores of the runs of each block; None if no cell has two runs.
+) -> tuple[RunScores, str] | None:
+    """The scores of the runs of each block, and what a run is; None if no cell has two runs.
 
     A run is a value of the first of the table's run columns (outermost first: repeat, seed, fold)
     that has several values; what varies within it is averaged, by hits and queries where all are
@@ -47,7 +49,7 @@ def run_scores(
     means = _means(table, unit)
     found = [_of_block(means, block, names, scale) for block in blocks]
     several = any((np.isfinite(scores_UC).sum(axis=0) > 1).any() for scores_UC in found)
-    return tuple(found) if several else None
+    return (tuple(found), _NOUNS.get(unit, unit)) if several else None
 
 
 def _means(table: ScoreTable, unit: str) -> pl.DataFrame:

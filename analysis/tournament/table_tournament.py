@@ -61,7 +61,7 @@ def hold_by_rules(table: ScoreTable, rules: TournamentRules, *, scale: float = 1
         rules=rules,
     )
     runs = run_scores(table, held.blocks, held.names, scale=scale)
-    return held if runs is None else replace(held, runs=runs)
+    return held if runs is None else replace(held, runs=runs[0], run_noun=runs[1])
 
 
 def rank_table(

@@ -60,6 +60,7 @@ class Tournament:
         rules: question, level, the competitor that all others are compared with, if any, and the
             classic test that is reported too, if any.
         runs: of each block the scores of its runs, runs x C; those of cells where none has two.
+        run_noun: what a run is: ``seed``, ``fold``, ``repeat``, or the column of a table.
     """
 
     by: tuple[str, ...]
@@ -70,6 +71,7 @@ class Tournament:
     available: tuple[AvailableRank, ...]
     rules: TournamentRules
     runs: RunScores
+    run_noun: str = "run"
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ class Tournament:
         if self.rules.question == "other_blocks":
             return self.block_units
         counts = [len(scores_UC) for scores_UC in shared_runs(self.runs)]
-        return run_units(counts, fewest_units(self.rules.alpha))
+        return run_units(counts, fewest_units(self.rules.alpha), self.run_noun)
 
     @cached_property
     def unit_scores_UC(self) -> NDArray[np.float64]:

@@ -138,10 +138,15 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
         (signed(one.difference, 1), f"points of {score}: minus {one.opponent}")
         for one in against[:_MOST_FACTS]
     )
-    verdict = " ".join(_known(held, loss))
-    return replace(
-        page, summary=replace(page.summary, verdict=verdict, facts=facts, leaderboard=leaders)
+    said = page.summary
+    summary = replace(
+        said,
+        verdict=" ".join(_known(held, loss)),
+        facts=facts,
+        leaderboard=leaders,
+        sentences=(said.verdict, *said.sentences),
     )
+    return replace(page, summary=summary)
 
 
 def _table(loss: str, against: Sequence[Against], score: str) -> str:

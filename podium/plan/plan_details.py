@@ -89,7 +89,8 @@ def _how_to_read(power: StudyPower) -> str:
 
 def _finals(planned: StudyPlan, power: StudyPower) -> str:
     assumed, units, sought = power.assumptions, planned_units(planned), points(power.difference)
-    is_of_means = units.number < len(planned.blocks) and units.noun != "run"
+    asks_beyond = planned.study.tournament.question == "other_blocks"
+    is_of_means = asks_beyond and units.number < len(planned.blocks)
     share = f", {assumed.block_correlation:g} of their variance in common within a {units.noun}"
     alike = share if is_of_means else ""
     parts = []

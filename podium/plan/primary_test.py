@@ -35,7 +35,8 @@ def planned_units(planned: StudyPlan) -> Units:
     """What the test of the study counts as independent."""
     fewest = fewest_units(planned.study.tournament.alpha)
     if planned.study.tournament.question == "these_blocks":
-        return run_units((_runs(planned),) * len(planned.blocks), fewest)
+        number, noun = _runs(planned)
+        return run_units((number,) * len(planned.blocks), fewest, noun)
     return block_units(
         [{"dataset": block.dataset, "backbone": block.backbone} for block in planned.blocks],
         [block.label for block in planned.blocks],
@@ -43,11 +44,10 @@ def planned_units(planned: StudyPlan) -> Units:
     )
 
 
-def _runs(planned: StudyPlan) -> int:
+def _runs(planned: StudyPlan) -> tuple[int, str]:
     """Runs of a cell, as tournaments have them: repeats of the search, else seeds, else folds."""
     study = planned.study
     protocol = study.final.protocol or study.protocols[0]
-    return next(
-        (number for number in (study.search.repeats, study.final.seeds) if number > 1),
-        protocol.num_folds,
-    )
+    seeds = (study.final.seeds, "seed")
+    counts = ((study.search.repeats, "repeat"), seeds, (protocol.num_folds, "fold"))
+    return next((counted for counted in counts if counted[0] > 1), seeds)

@@ -39,7 +39,7 @@ def page_of(results, *sections):
 def answer(results, series):
     """The texts of the summary, as a section."""
     summary = study_summary(results, series)
-    texts = (*summary.notices, summary.verdict, summary.headline)
+    texts = (*summary.notices, summary.verdict)
     parts = (*(Paragraph(text=text) for text in texts), Bullets(items=summary.sentences))
     return Section(name="answer", title="", parts=parts)
 

@@ -62,9 +62,12 @@ def test_scores_of_a_unit_are_the_means_over_its_blocks():
 
 
 def test_runs_are_units_where_all_blocks_have_two_and_there_are_six():
-    assert (run_units([3, 3], 6).number, run_units([3, 3], 6).why_untested) == (6, "")
+    assert (run_units([3, 3], 6, "seed").counted, run_units([3, 3], 6, "seed").why_untested) == (
+        "6 seeds",
+        "",
+    )
     for few in ([5], [1, 9]):
-        assert "2 runs of each block, and 6 in all" in run_units(few, 6).why_untested
+        assert "2 seeds of each block, and 6 in all" in run_units(few, 6, "seed").why_untested
     both = np.array([[1.0, 2.0], [np.nan, 3.0]])
     assert [len(runs) for runs in shared_runs([both])] == [1]
 

@@ -49,14 +49,14 @@ def test_blocks_of_one_data_set_say_nothing_elsewhere_but_their_runs_do_here():
     table = table_of(scores(gain=5.0))
     assert not hold_by_rules(table, TournamentRules()).is_tested
     here = hold_by_rules(table, HERE)
-    assert (here.is_tested, here.units.counted) == (True, "8 runs")
+    assert (here.is_tested, here.units.counted) == (True, "8 seeds")
     said = headline(here, metric="recall")
     assert "a is significantly better than b (p = 0.008) and c (p = 0.008)." in said.replace(
         "\N{NO-BREAK SPACE}", " "
     )
     question, limits, *_ = verdict_sentences(here)
-    assert question.startswith("Would the order hold on these blocks, were the runs repeated?")
-    assert "The test counts 8 runs of 2 settings:" in question
+    assert question.startswith("Would the order hold on these blocks, with other seeds?")
+    assert "The test counts 8 seeds of 2 settings:" in question
     assert limits.startswith("Nothing is said of other data sets")
 
 
@@ -79,4 +79,4 @@ def test_single_runs_of_a_block_support_no_test_and_it_says_why(drop):
     table = table_of(scores(runs=1)) if drop is None else table_of(scores(), drop=drop)
     held = hold_by_rules(table, HERE)
     assert held.pairs[0].p is None
-    assert "2 runs of each block, and 6 in all" in headline(held, metric="recall")
+    assert "s of each block, and 6 in all" in headline(held, metric="recall")

@@ -67,7 +67,7 @@ def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tm
     here = json.loads(podium_tournament(*options, "--question", "these_blocks"))
     assert elsewhere["question"] == "Would the order hold on other data sets?"
     assert elsewhere["pairs"][0]["p"] is None
-    assert here["question"] == "Would the order hold on these blocks, were the runs repeated?"
+    assert here["question"] == "Would the order hold on these blocks, with other seeds?"
     assert here["pairs"][0]["p"] == pytest.approx(2 / 2**8)
 
 

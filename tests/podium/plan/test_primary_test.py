@@ -47,4 +47,4 @@ def test_with_few_data_sets_and_backbones_a_ranking_is_all(loaded_study):
 
 def test_asked_of_these_blocks_runs_count(loaded_study):
     here = plan_with_rules(loaded_study, question="these_blocks")
-    assert "over 24 runs" in verdict_line(here)
+    assert "over 24 seeds" in verdict_line(here)
