@@ -168,9 +168,10 @@ def rank_study(
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
     """
-    study, where = reader.study(), renamed(conditions(where), reader.shown)
+    study = reader.study()
+    stated: list[str] = renamed(conditions(where), reader.shown)
     declared, chosen = declared_score(reader), chosen_score(reader, score)
-    if _K in dict(map(parse_condition, where)):
+    if _K in dict(map(parse_condition, stated)):
         if not chosen.k:
             raise PodiumError(f"{chosen.label} has no K; leave where k=... out")
         if score is not None:
@@ -185,7 +186,7 @@ def rank_study(
         primary_k=chosen.k,
         metric=chosen.metric,
         named=named,
-        where=where,
+        where=stated,
         protocols=protocols_of(study),
         with_baselines=with_baselines,
     )
