@@ -75,7 +75,7 @@ tournament:
   test: null                     # or wilcoxon_holm, friedman, nemenyi: reported beside the verdict
   against: null                  # or a loss: it is compared with each other one, not all pairs
   alpha: 0.05
-  rope_points: null              # smaller differences count as none; null: the sd over folds
+  rope_points: null              # differences that figures shade as none
   score: null                    # or recall@4, nmi, f1, r_precision, map_at_r; null: the first K
   groups: null                   # or {{GROUP: [LOSS, LOSS], ...}}; null: by kind of loss
 

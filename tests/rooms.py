@@ -24,7 +24,6 @@ LOOKED_FOR_BY_NAME = {
     "analysis.hypothesis_tests.sign_flip_test",
     "analysis.protocols.costs",
     "analysis.protocols.default_tuned_refit",
-    "analysis.scores.epoch_optimism",
     "analysis.study_results.nearest_images",
     "analysis.typed_tables.latex_tables",
     "analysis.typed_tables.omissions",

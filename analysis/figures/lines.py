@@ -35,28 +35,25 @@ class Line:
 
 def lines_plot(
     lines: Iterable[Line],
+    axes: tuple[Axis, Axis],
     *,
-    x: Axis,
-    y: Axis,
     name: str,
     title: str,
     label: str = "",
     band: str = "",
-    are_steps: bool = False,
-    has_points: bool = False,
+    style: Literal["plain", "steps", "points"] = "plain",
 ) -> Plot:
     """The plot.
 
     Args:
         lines: its lines, best first.
-        x: the x axis.
-        y: the y axis.
+        axes: the x and the y axis.
         name: name of the plot, unique within the page.
         title: text read out as its name.
         label: what distinguishes it from the other plots of its figure.
         band: what the bands are, such as ``range of 3 seeds``.
-        are_steps: whether a value holds until the next one.
-        has_points: whether each value has the competitor's symbol.
+        style: of ``steps`` a value holds until the next one; of ``points`` each value has the
+            competitor's symbol.
     """
     found = list(lines)
     xs = list(dict.fromkeys(tuple(line.xs) for line in found))
@@ -66,13 +63,13 @@ def lines_plot(
         title=title,
         label=label,
         values={
-            "x": x.as_values(),
-            "y": y.as_values(),
+            "x": axes[0].as_values(),
+            "y": axes[1].as_values(),
             "xs": [[rounded(value) for value in values] for values in xs],
             "lines": [_line(line, xs.index(tuple(line.xs))) for line in found],
             "band": band,
-            "are_steps": are_steps,
-            "has_points": has_points,
+            "are_steps": style == "steps",
+            "has_points": style == "points",
         },
     )
 

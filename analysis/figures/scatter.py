@@ -8,6 +8,9 @@ from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.plot import Plot, rounded
 from podium.analysis.figures.series import Series
 
+_MARGIN = 0.06  # of the size of a map
+_OF_MAP = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
@@ -40,33 +43,29 @@ class Point:
 
 def scatter_plot(
     points: Iterable[Point],
+    axes: tuple[Axis, Axis] | None,
     *,
-    x: Axis,
-    y: Axis,
     name: str,
     title: str,
     label: str = "",
-    interval: str = "",
     front: Sequence[tuple[float, float]] = (),
-    is_map: bool = False,
     looks: Mapping[str, Series] | None = None,
 ) -> Plot:
     """The plot.
 
     Args:
         points: its points, best first.
-        x: the x axis.
-        y: the y axis.
+        axes: the x and the y axis; None of a map, which is square and has none, as only distances
+            between points matter: these are in [0, 1].
         name: name of the plot, unique within the page.
         title: text read out as its name.
         label: what distinguishes it from the other plots of its figure.
-        interval: what the intervals are, such as ``95 % interval``.
         front: points of a staircase by ascending ``x``, each holding until the next.
-        is_map: whether it is square and without axes, as only distances between points matter.
         looks: looks of the names, where these are no competitors of the page.
     """
     found = list(points)
     names = list(dict.fromkeys(point.name for point in found))
+    x, y = axes or (_OF_MAP, _OF_MAP)
     return Plot(
         kind="scatter",
         name=name,
@@ -77,9 +76,9 @@ def scatter_plot(
             "y": y.as_values(),
             "names": names,
             "points": _columns(found, names),
-            "interval": interval,
+            "interval": "interval",
             "front": [[rounded(at), rounded(value)] for at, value in front],
-            "is_map": is_map,
+            "is_map": axes is None,
             "looks": _looks(looks),
         },
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from podium.analysis.estimates.confidence_intervals import says_how_sure, t_reach
-from podium.analysis.estimates.distributions import t_quantile, t_tail
+from podium.analysis.estimates.distributions import t_tail
 
 FOLD_STD_MEANING = (
     "sd: sample standard deviation over folds: how much the score moves with the training classes "
@@ -78,43 +78,3 @@ def corrected_resampled_t(
         low=mean - half,
         high=mean + half,
     )
-
-
-def level_at(correlation: float, *, num_folds: int, held_out_ratio: float, alpha: float) -> float:
-    """The error rate of the corrected t test where folds correlate otherwise than it assumes.
-
-    It assumes a correlation of r / (1 + r), r the held-out ratio. Differences with another
-    correlation c have a mean whose variance is 1/J + c / (1 - c) times the sample variance, so t
-    is too large by the root of the ratio of both. Exact for normal differences of one correlation.
-
-    Args:
-        correlation: of the differences of any two folds, from 0 to below 1.
-        num_folds: number of folds J, at least 2.
-        held_out_ratio: validation classes over training classes.
-        alpha: level that the test is meant to have.
-    """
-    assumed = 1 / num_folds + held_out_ratio
-    true = 1 / num_folds + correlation / (1 - correlation)
-    limit = t_quantile(1 - alpha / 2, num_folds - 1)
-    return 2 * t_tail(limit * math.sqrt(assumed / true), num_folds - 1)
-
-
-def rope_mass(test: CorrectedT, rope: float) -> tuple[float, float, float]:
-    """How probably a is better, practically equivalent, or worse by more than the region.
-
-    With a flat prior the posterior of the mean difference is Student's t around it, with the
-    corrected standard error. Source: Corani and Benavoli 2015.
-
-    Args:
-        test: corrected t test of the differences a - b.
-        rope: half-width of the region of practical equivalence, in units of the score, from 0.
-
-    Raises:
-        ValueError: ``rope`` is negative or no number.
-    """
-    if not rope >= 0:
-        raise ValueError(f"a region of practical equivalence has a width from 0; got {rope}")
-    mean, error = test.mean_difference, test.standard_error
-    a_better = t_tail((rope - mean) / error, test.degrees_of_freedom)
-    b_better = t_tail((rope + mean) / error, test.degrees_of_freedom)
-    return a_better, max(0.0, 1 - a_better - b_better), b_better

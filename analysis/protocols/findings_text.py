@@ -35,7 +35,6 @@ _STATISTICS = {
     "final_differences": "Differences between protocols",
     "scale": "Picks on one scale",
     "own": "Regret and rank agreement by other runs of the protocol",
-    "losses": "Regret of choosing a loss",
     "optimism_over_classes": "Optimism by halves of the validation classes",
     "optimism_over_runs": "Optimism by fresh runs",
 }

@@ -20,7 +20,6 @@ from podium.analysis.protocols.optimism_by_protocol import (
     study_optimism_over_classes,
 )
 from podium.analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns, scoring_runs
-from podium.analysis.protocols.selection_quality import loss_selection_regret
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.gpu_shares import has_gpus
 from podium.analysis.scores.protocol_run_checks import SEARCH
@@ -46,7 +45,6 @@ class ProtocolStudy:
         runs: search runs, from ``search_runs``.
         finals: test scores of default and tuned finalists.
         picks: quality of what was picked, by other test runs.
-        losses: regret of choosing a loss; empty with one loss.
         optimism_over_classes: optimism of the validation scores of picks by halves of the
             validation classes; empty without hits.
         no_halves: why that is empty; else empty.
@@ -66,7 +64,6 @@ class ProtocolStudy:
     runs: pl.DataFrame
     finals: Finals
     picks: ScoringRuns
-    losses: pl.DataFrame
     optimism_over_classes: pl.DataFrame
     no_halves: str
     optimism_over_runs: pl.DataFrame
@@ -79,7 +76,6 @@ class ProtocolStudy:
     def reasons(self) -> dict[str, str]:
         """Name of a statistic -> why it is missing, wholly or in part."""
         one_protocol = "there is one protocol, and nothing to compare it with"
-        no_losses = "choosing a loss needs two of them, and tested finals"
         has_fresh_runs = self.optimism_over_runs["mean"].count() > 0
         found = {
             "scale": self.picks.no_scale,
@@ -88,7 +84,6 @@ class ProtocolStudy:
             "optimism_over_runs": "" if has_fresh_runs else NO_FRESH_RUNS,
             "final_differences": one_protocol if len(self.protocols) < 2 else "",
             "finals": self.finals.no_gain,
-            "losses": no_losses if self.losses.is_empty() else "",
         }
         return {name: reason for name, reason in found.items() if reason}
 
@@ -165,7 +160,7 @@ def protocol_study(reader: CachedReader, trials: pl.DataFrame) -> ProtocolStudy:
     picks = scoring_runs(runs, protocols, shared_configs=study["search"]["shared_configs"])
     costs, spent_hours, num_copies = study_costs(reader, trials, picks.fairest, protocols)
     over_classes, no_halves = study_optimism_over_classes(reader, trials)
-    parts, refits = (reader.final_runs(trials, train_on=on) for on in ("part", "all"))
+    parts = reader.final_runs(trials)
     return ProtocolStudy(
         name=study["name"],
         metric=metric_label(reader.objective, reader.k),
@@ -176,7 +171,6 @@ def protocol_study(reader: CachedReader, trials: pl.DataFrame) -> ProtocolStudy:
         runs=runs,
         finals=study_finals(reader, trials, order=[protocol.label for protocol in protocols]),
         picks=picks,
-        losses=loss_selection_regret(runs, refits if parts.is_empty() else parts),
         optimism_over_classes=over_classes,
         no_halves=no_halves,
         optimism_over_runs=optimism_over_runs(

@@ -60,7 +60,6 @@ def protocol_tables(study: ProtocolStudy) -> list[Table]:
         pair_table(study),
         cost_table(study),
         optimism_table(study),
-        loss_table(study),
         readings_table(study),
     )
     return [found for found in tables if found is not None]
@@ -245,17 +244,6 @@ def optimism_table(study: ProtocolStudy) -> Table | None:
         f" loss on test from searching longer; points{over}.",
         note="Of its run: minus fresh runs on the same classes. Of classes: selected on one half"
         " of the validation classes, scored on the other.",
-    )
-
-
-def loss_table(study: ProtocolStudy) -> Table | None:
-    """Regret of choosing a loss by its validation score."""
-    return _table(
-        study,
-        _mean("Regret", study.losses, "regret"),
-        name="protocol-losses",
-        caption="Choosing a loss by validation: regret on test, in points"
-        f"{intervals_over(study.losses)}.",
     )
 
 

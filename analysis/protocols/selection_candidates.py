@@ -1,8 +1,7 @@
 """Choices by validation, with what test says of the candidates. C candidates, E test runs.
 
-A choice is of a config, in one search; or of a loss, among the winners of the searches of one
-repeat. The run by which a candidate was chosen is correlated with the choice, so candidates know
-which test runs were those of their own search.
+A choice is of a config, in one search. The run by which a candidate was chosen is correlated with
+the choice, so candidates know which test runs were those of their own search.
 """
 
 from collections.abc import Sequence
@@ -27,9 +26,9 @@ class Candidates:
     in the search may still be the best: they take part, and are never picked.
 
     Attributes:
-        place: block, loss and protocol; of losses, block and protocol.
+        place: block, loss and protocol.
         unit: repeat of the search; choices and own runs of one repeat are resampled together.
-        candidates: names of the configs, or of the losses.
+        candidates: names of the configs.
         val_C: mean validation score over own runs and folds; -inf if not completed.
         test_CE: test score of each candidate in each test run, mean over folds; NaN if missing.
         runs: keys of the test runs (stage, repeat, seed).
@@ -113,43 +112,6 @@ def without_repeat(candidate_sets: Sequence[Candidates], repeat: int) -> tuple[C
         candidates.with_runs(np.array([run[1] != repeat for run in candidates.runs], dtype=bool))
         for candidates in candidate_sets
         if candidates.unit != repeat
-    )
-
-
-def loss_candidates(candidate_sets: Sequence[Candidates]) -> tuple[Candidates, ...]:
-    """The picks of all losses in each block, protocol and repeat.
-
-    A loss has the validation score of its pick, and its pick's test runs; where configs tie, the
-    mean of theirs. Losses are paired by repeat and seed. Repeats with one loss are left out.
-
-    Args:
-        candidate_sets: configs of each search, from ``config_candidates``.
-    """
-    groups: dict[tuple[str, str, int], list[Candidates]] = {}
-    for candidates in candidate_sets:
-        block, _, protocol = candidates.place
-        groups.setdefault((block, protocol, candidates.unit), []).append(candidates)
-    return tuple(
-        _between_losses(members) for _, members in sorted(groups.items()) if len(members) > 1
-    )
-
-
-def _between_losses(members: Sequence[Candidates]) -> Candidates:
-    block, _, protocol = members[0].place
-    runs = tuple(dict.fromkeys(run for member in members for run in member.runs))
-    column = {run: number for number, run in enumerate(runs)}
-    test_CE = np.full((len(members), len(runs)), np.nan)
-    for row, member in enumerate(members):
-        columns = [column[run] for run in member.runs]
-        is_picked = member.pick_shares_C > 0
-        test_CE[row, columns] = member.test_CE[is_picked].mean(axis=0)
-    return Candidates(
-        place=(block, protocol),
-        unit=members[0].unit,
-        candidates=tuple(member.place[1] for member in members),
-        val_C=np.array([member.val_C.max() for member in members]),
-        test_CE=test_CE,
-        runs=runs,
     )
 
 

@@ -1,20 +1,18 @@
 """Quality of model selection by each protocol, over all its searches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
 from podium.analysis.estimates.wilson_interval import wilson_interval
 from podium.analysis.hypothesis_tests.group_means import (
     group_means,
-    independent_cells,
     paired_differences,
 )
 from podium.analysis.protocols.selection_candidates import (
     Candidates,
     config_candidates,
-    loss_candidates,
 )
 from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES, choice_cells
 from podium.analysis.protocols.selection_regret import mean_regret
@@ -86,51 +84,6 @@ def _with_enough_tests(candidates: Candidates) -> Candidates:
     _, kept_C = candidates.compared()
     is_enough = kept_C.mean() >= _LEAST_SHARE
     return candidates if is_enough else candidates.with_runs(candidates.is_own_E)
-
-
-def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
-    """Regret of choosing a loss by the validation scores of what the searches picked.
-
-    Picks are scored by the finals of their own repeat, which share seeds.
-
-    Args:
-        runs: search runs, from ``checked_runs``; their tests are not read.
-        finals: final runs, from ``checked_runs``.
-
-    Returns:
-        As ``group_means``, of ``regret``; empty without two losses in one repeat.
-    """
-    candidate_sets: list[Candidates] = []
-    searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
-    for (repeat,), single in searched.group_by("repeat", maintain_order=True):
-        of_repeat = finals.filter(pl.col("repeat") == repeat)
-        picked = map(_earliest_pick, config_candidates(pl.concat([single, of_repeat])))
-        candidate_sets += loss_candidates(tuple(picked))
-    schema = {**dict.fromkeys(("block", "protocol", "loss"), pl.String), "repeat": pl.Int64}
-    rows = [
-        {
-            "block": candidates.place[0],
-            "protocol": candidates.place[1],
-            "loss": "",
-            "repeat": candidates.unit,
-            "regret": mean_regret([candidates])["regret"],
-        }
-        for candidates in candidate_sets
-    ]
-    cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
-    means = group_means(independent_cells(cells), ["regret"])
-    return _with_bootstrap(means, candidate_sets)
-
-
-def _earliest_pick(candidates: Candidates) -> Candidates:
-    """The winner alone: the earliest of those that tie, which is the one with finals."""
-    pick = slice(first := int(candidates.val_C.argmax()), first + 1)
-    return replace(
-        candidates,
-        candidates=candidates.candidates[pick],
-        val_C=candidates.val_C[pick],
-        test_CE=candidates.test_CE[pick],
-    )
 
 
 def _with_bootstrap(

@@ -33,8 +33,7 @@ def mean_regret(
     """``regret``, ``low``, ``high`` and ``standard_error`` of all choices.
 
     Args:
-        candidate_sets: candidates of each search of one block, loss and protocol, or losses of one
-            block and protocol.
+        candidate_sets: candidates of each search of one block, loss and protocol.
         replicates: number of bootstrap replicates R.
     """
     groups: dict[Hashable, int] = {}

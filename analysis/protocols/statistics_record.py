@@ -42,7 +42,6 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "num_missing_finals": study.finals.num_missing,
         "scale": _selection(study.picks.scale),
         "own": _selection(study.picks.own),
-        "losses": study.losses.to_dicts(),
         "optimism_over_classes": study.optimism_over_classes.to_dicts(),
         "optimism_over_runs": study.optimism_over_runs.to_dicts(),
         "costs": study.costs.to_dicts(),

@@ -127,12 +127,14 @@ def _figure(
         plots=tuple(
             lines_plot(
                 [Line(name=loss, xs=xs, ys=(_factor(scores[score][0]) * rows[score]).to_list())],
-                x=Axis(label=by, scale="log" if is_log else "linear"),
-                y=Axis(label=f"{label}, %" if _factor(scores[score][0]) > 1 else label),
+                (
+                    Axis(label=by, scale="log" if is_log else "linear"),
+                    Axis(label=f"{label}, %" if _factor(scores[score][0]) > 1 else label),
+                ),
                 name=f"{name}-by-{position}",
                 title=f"{label}, of {loss} by {by}",
                 label=label,
-                has_points=True,
+                style="points",
             )
             for position, (score, label) in enumerate(labels.items())
         ),

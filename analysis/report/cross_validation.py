@@ -36,7 +36,6 @@ _MEASURES = (
     ("Test", "se", "class_standard_error", PERCENT),
     ("Validation", "Mean", "val_mean", PERCENT),
     ("Validation", "sd", "val_std", PERCENT),
-    ("Validation", "opt", "epoch_optimism", PERCENT),
     ("", "tau", "tau", 1),
 )
 
@@ -169,8 +168,8 @@ def _cells_table(cells: pl.DataFrame, series: Mapping[str, Series], metric: str)
         ),
         name="cross-validation-cells",
         caption=f"{metric}, mean and sample standard deviation (sd) over folds{_within(cells)}",
-        note="se: standard error of the test mean over test classes; opt: optimism of the best"
-        " epochs; tau: Kendall's, best validation against test score of the folds.",
+        note="se: standard error of the test mean over test classes; tau: Kendall's, best"
+        " validation against test score of the folds.",
     )
 
 
@@ -265,12 +264,8 @@ def _pairs_table(pairs: pl.DataFrame, cells: pl.DataFrame) -> Table:
             Column.signed("a − b", "mean_difference", factor=PERCENT),
             Column.interval("95 % interval", "low", "high", factor=PERCENT),
             Column.p_value("p", "p_holm"),
-            Column.share("% a", "p_a_better", 0),
-            Column.share("% =", "p_rope", 0),
-            Column.share("% b", "p_b_better", 0),
         ),
         name="cross-validation-pairs",
         caption="Pairs of tuned losses: differences of test scores in points, by the corrected"
-        " resampled t test over the same folds, Holm within the block; % a, = and b are"
-        f" the probabilities that a is better, both are equivalent, b is better{_within(cells)}",
+        f" resampled t test over the same folds, Holm within the block{_within(cells)}",
     )

@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 from PIL import Image
 
-from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import Series, series_of
@@ -42,7 +41,6 @@ IMAGES = 15
 
 _FEWEST = 4  # images
 _MOST_PANELS = 12
-_MARGIN = 0.06  # of the size of a map
 
 _OF_MAPS = (
     "Two principal components of the embeddings of the same test images under each loss. A map"
@@ -178,18 +176,15 @@ def _map_of(loss: str, stored: EmbeddingsFile, name: str) -> tuple[Plot, tuple[s
     low_2, high_2 = positions_M2.min(axis=0), positions_M2.max(axis=0)
     size = float((high_2 - low_2).max()) or 1.0
     moved_M2 = ((positions_M2 - (low_2 + high_2) / 2) / size + 0.5).round(3)
-    axis = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
     plot = scatter_plot(
         [
             Point(name=of_class, x=x, y=y)
             for (x, y), of_class in zip(moved_M2.tolist(), names, strict=True)
         ],
-        x=axis,
-        y=axis,
+        None,
         name=name,
         label=f"{loss}, {number(PERCENT * share, 0)} % of the variance",
         title=f"Map of the embeddings of {loss}",
-        is_map=True,
         looks=series_of(sorted(set(names))),
     )
     return plot, names

@@ -131,11 +131,12 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
     looks = series_of(study.order)
     plot = scatter_plot(
         points,
-        x=Axis.of_costs(f"{unit} a search", [point.x for point in points]),
-        y=Axis(label="Selection regret on test, points"),
+        (
+            Axis.of_costs(f"{unit} a search", [point.x for point in points]),
+            Axis(label="Selection regret on test, points"),
+        ),
         name="protocol-front-plot",
         title="Regret against cost",
-        interval="interval",
         front=sorted((point.x, point.y) for point in itertools.compress(points, on_front)),
         looks={study.shown[label]: looks[label] for label in study.order},
     )

@@ -275,13 +275,12 @@ def _lines(
             for loss in series
             if not (part := panel.filter(loss=loss)).is_empty()
         ],
-        x=x,
-        y=Axis(label=word),
+        (x, Axis(label=word)),
         name=f"by-{_in_text(by).split()[-1].lower()}-{position}",
         label=title,
         title=f"{word} by {_in_text(by)}: {title}",
         band=band,
-        has_points=True,
+        style="points",
     )
 
 

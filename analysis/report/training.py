@@ -62,8 +62,7 @@ def _curve_plots(
         parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
         yield lines_plot(
             [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
-            x=Axis(label="Epoch", digits=0),
-            y=Axis(label=label),
+            (Axis(label="Epoch", digits=0), Axis(label=label)),
             name=f"curves-{position}",
             label=block,
             title=f"Learning curves of {block}",
@@ -118,9 +117,11 @@ def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustratio
     plots = [
         lines_plot(
             _incumbents(results, panel, series, most),
-            x=Axis(label="Trial (0 is the published default)", digits=0),
-            y=Axis(label=f"Validation {results.metric}, %"),
-            are_steps=True,
+            (
+                Axis(label="Trial (0 is the published default)", digits=0),
+                Axis(label=f"Validation {results.metric}, %"),
+            ),
+            style="steps",
             name=f"history-{position}",
             label=panel["block"][0],
             title=f"Search history of {panel['block'][0]}",

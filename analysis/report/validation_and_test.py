@@ -26,8 +26,10 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
         plots=(
             scatter_plot(
                 [_point(row) for row in finalists.to_dicts()],
-                x=Axis(label=f"Validation {results.metric}, %"),
-                y=Axis(label=f"Test {results.metric}, %"),
+                (
+                    Axis(label=f"Validation {results.metric}, %"),
+                    Axis(label=f"Test {results.metric}, %"),
+                ),
                 name="validation-test-plot",
                 title="Validation against test",
             ),

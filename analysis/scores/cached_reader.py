@@ -66,10 +66,10 @@ class CachedReader(ShownReader):
         scores = (self.best_validation(), self.test_scores())
         return search_runs(trials, *scores, metric=self.objective, k=self.k)
 
-    def final_runs(self, trials: pl.DataFrame, *, train_on: str) -> pl.DataFrame:
+    def final_runs(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Runs of the finals among these trials, by the objective at the kept K."""
         scores = (self.best_validation(), self.test_scores())
-        return final_runs(trials, *scores, metric=self.objective, k=self.k, train_on=train_on)
+        return final_runs(trials, *scores, metric=self.objective, k=self.k)
 
     def search_hits(self, trials: pl.DataFrame) -> Iterable[pl.DataFrame]:
         """Class hits of the searches among these trials, at the kept K: tables of whole ones."""

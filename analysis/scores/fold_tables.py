@@ -11,7 +11,6 @@ from podium.analysis.hypothesis_tests.corrected_resampled_t import (
     CorrectedT,
     corrected_resampled_t,
     fold_statistics,
-    rope_mass,
 )
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 from podium.analysis.scores.final_scores import CELL_COLUMNS, FEATURES
@@ -22,7 +21,6 @@ _NONE = pl.lit(None, pl.Float64)
 _PAIRS = {
     **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
     **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
-    **dict.fromkeys(("p_a_better", "p_rope", "p_b_better"), pl.Float64),
 }
 
 
@@ -122,20 +120,18 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def cross_validation_pairs(folds: pl.DataFrame, *, rope: float = 0.0) -> pl.DataFrame:
+def cross_validation_pairs(folds: pl.DataFrame) -> pl.DataFrame:
     """Corrected resampled t of every pair of losses within each block and finalist role.
 
     It is meant for validation scores; here it is of test scores, and a heuristic.
 
     Args:
         folds: scores by cell and fold, from ``fold_table``.
-        rope: half-width of the region of practical equivalence, 0 to 1.
 
     Returns:
         ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,
-        ``high``, ``p_value``, ``p_holm`` (within the block), and by the same t the probabilities
-        ``p_a_better``, ``p_rope`` and ``p_b_better``, which are not adjusted. All null for a pair
-        whose folds do not match, or are fewer than three, or differ without scatter.
+        ``high``, ``p_value`` and ``p_holm`` (within the block). All null for a pair whose folds do
+        not match, or are fewer than three, or differ without scatter.
     """
     rows: list[tuple[object, ...]] = []
     for key, group in folds.group_by("block", "finalist", "protocol", maintain_order=True):
@@ -148,10 +144,10 @@ def cross_validation_pairs(folds: pl.DataFrame, *, rope: float = 0.0) -> pl.Data
         tested = [test.p_value for _, _, test in family if test is not None]
         adjusted = iter(holm(tested))
         for a_name, b_name, test in family:
-            found: tuple[object, ...] = (None,) * 8
+            found: tuple[object, ...] = (None,) * 5
             if test is not None:
                 ends = (test.mean_difference, test.low, test.high)
-                found = (*ends, test.p_value, next(adjusted), *rope_mass(test, rope))
+                found = (*ends, test.p_value, next(adjusted))
             rows.append((*key, a_name, b_name, *found))
     return pl.DataFrame(rows, schema=_PAIRS, orient="row")
 

@@ -93,15 +93,11 @@ def stopping_protocols(runs: pl.DataFrame) -> list[str]:
 
 
 def final_runs(
-    trials: pl.DataFrame,
-    scores: pl.LazyFrame,
-    test_scores: pl.LazyFrame,
-    *,
-    metric: str,
-    k: int,
-    train_on: str,
+    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
 ) -> pl.DataFrame:
-    """The runs of the final stage: one row per trial, which has one fold; all folds or none.
+    """The runs of the final stage that trained on part of the classes.
+
+    One row per trial, which has one fold; all folds of a run or none.
 
     Args:
         trials: trials of the store, one row each.
@@ -109,9 +105,8 @@ def final_runs(
         test_scores: long frame of test scores.
         metric: name of the objective.
         k: K of the objective.
-        train_on: ``part`` or ``all``: the classes trained on; the two are never mixed.
     """
-    of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == train_on)
+    of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == "part")
     # Folds of a run are averaged, so one whose folds have not all ended is left out.
     is_whole = pl.len().over("search", "config_hash", "seed_index") >= pl.col("num_folds")
     finals = of_stage.filter(is_whole)

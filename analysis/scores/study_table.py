@@ -17,6 +17,7 @@ from podium.analysis.typed_tables.row_filters import filter_rows, parse_conditio
 from podium.analysis.typed_tables.score_table import ScoreTable
 from podium.analysis.typed_tables.table_checks import block_text, refuse_duplicates
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import RankedScore
 
 BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
 
@@ -32,9 +33,8 @@ _NOT_OF_BASELINES = ("finalist", "protocol")
 def study_table(
     trials: pl.LazyFrame,
     test_scores: pl.LazyFrame,
+    score: RankedScore,
     *,
-    primary_k: int,
-    metric: str = "recall",
     named: str | None = None,
     where: Sequence[str] = (),
     protocols: Sequence[Protocol] = (),
@@ -45,8 +45,7 @@ def study_table(
     Args:
         trials: trials of the store, one row each.
         test_scores: long frame of test scores.
-        primary_k: K of the scores, unless ``where`` names one; 0 of a metric without K.
-        metric: metric of the scores.
+        score: metric and K of the scores; ``where`` may name another K.
         named: name of the column of scores; None means that of the metric.
         where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``image_size`` (of
             studies that have it), ``block``, ``loss``, ``protocol``, ``k``, on ``finalist``:
@@ -63,7 +62,7 @@ def study_table(
     given = [condition for condition in conditions if condition[0] != _TRAIN_ON]
     stated = dict(given)
     train_on = dict(conditions).get(_TRAIN_ON)
-    usual = {"finalist": "winner", "k": str(primary_k)}
+    usual = {"finalist": "winner", "k": str(score.k)}
     compared = compared_protocol(protocols, stated.get("protocol")) if protocols else None
     if compared is not None:
         usual["protocol"] = compared.label
@@ -74,7 +73,7 @@ def study_table(
         for name, value in conditions
         if name in _NOT_OF_BASELINES
     )
-    scores = final_scores(finals, test_scores, metric)
+    scores = final_scores(finals, test_scores, score.metric)
     if scores.filter(~IS_BASELINE).is_empty():
         which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
         raise PodiumError(f"this study has no tested final trial yet{which}")
@@ -87,15 +86,15 @@ def study_table(
     run_columns = _FOLD if scores.select(_SEED).n_unique() == 1 else _SEED
     single = scores if run_columns is _FOLD else seed_scores(scores)
     runs = filter_rows(single.join(sizes, on="block"), conditions, source=_SOURCE)
-    score = named or metric
-    named_score = pl.col(_SCORE).alias(score)
+    column = named or score.metric
+    named_score = pl.col(_SCORE).alias(column)
     return ScoreTable(
         cells=kept.select(*cell, named_score),
         runs=runs.select(*cell, *run_columns, named_score, "hits", "queries"),
         run_columns=run_columns,
         by=by,
         competitor=_COMPETITOR,
-        score=score,
+        score=column,
         warnings=(*_protocol_warnings(compared, protocols), *_failures(kept)),
     )
 

@@ -196,7 +196,7 @@ class StudyResults:
 
         From `analysis.scores.protocol_runs.final_runs`.
         """
-        return self.reader.final_runs(self.compared_trials, train_on="part")
+        return self.reader.final_runs(self.compared_trials)
 
     @cached_property
     def class_hits(self) -> Iterable[pl.DataFrame]:
@@ -381,9 +381,7 @@ class StudyResults:
         rules = rules_of(self.study)
         tested = self.reader.test_scores()
         try:
-            table = study_table(
-                self.compared_trials.lazy(), tested, primary_k=score.k, metric=score.metric
-            )
+            table = study_table(self.compared_trials.lazy(), tested, score)
             if rules.against not in set(table.cells[table.competitor]):  # it has no tested winner
                 rules = replace(rules, against=None)
             return hold_by_rules(table, rules, scale=PERCENT), ""

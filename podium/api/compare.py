@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from podium.analysis.study_results.study_results import StudyResults
     from podium.api.report import Report
     from podium.comparison.answer import Against
-    from podium.orchestrator.scheduling.study_events import Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +133,6 @@ def compare(
     minutes: int = 1,
     storage: str | os.PathLike[str] | RemotePath | None = None,
     local: bool = False,
-    on_event: "Callable[[Event], object] | None" = None,
     progress: bool = True,
 ) -> Comparison:
     """Compare a loss with others: a fair, small and uncertain tournament, or a stronger one.
@@ -150,7 +148,6 @@ def compare(
         minutes: time that it may take, on two cores that have nothing else to do.
         storage: folder or URI in which the results folder is; None for ``podium-results``.
         local: whether to train one trial at a time in this process, without Ray.
-        on_event: is called with everything that happens, as by `podium.Study.run`.
         progress: whether to show messages and how far it is.
 
     Raises:
@@ -159,7 +156,7 @@ def compare(
             has no classes, or too few.
     """
     planned = plan_comparison(loss, against=against, data=data, minutes=minutes, storage=storage)
-    planned.study.run(local=local, on_event=on_event, progress=progress)
+    planned.study.run(local=local, progress=progress)
     return planned
 
 

@@ -52,7 +52,6 @@ def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Ans
             "folds": found.folds.to_dicts(),
             "cells": found.cells.to_dicts(),
             "pairs": found.pairs.to_dicts(),
-            "rope": found.rope,
             "notes": found.notes,
         },
         rows=found.cells,

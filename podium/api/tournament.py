@@ -183,8 +183,7 @@ def rank_study(
     table = study_table(
         reader.trials(),
         reader.test_scores(),
-        primary_k=chosen.k,
-        metric=chosen.metric,
+        chosen,
         named=named,
         where=stated,
         protocols=protocols_of(study),

@@ -106,32 +106,6 @@ class SlowStudy:
             found.append(mean(gaps))
         return mean(found)
 
-    def loss_regret(self, protocol, train_on):
-        """Mean over blocks and repeats, of two seeds: the oracle by one, scored by the other."""
-        found = []
-        for block, repeat in sorted(
-            {(block, r) for block, _ in self.places for r in self.repeats}
-        ):
-            val, tests = {}, {}
-            for loss in sorted({loss for of, loss in self.places if of == block}):
-                place = (block, loss, protocol, repeat)
-                val[loss] = self.searched(*place)[self.pick(*place)][0]
-                finals = [
-                    row
-                    for row in self.trials.values()
-                    if row["stage"] == "final" and row["train_on"] == train_on
-                    if row["is_winner"]
-                    and (row["block"], row["loss"], row["protocol"], row["repeat"]) == place
-                ]
-                tests[loss] = {
-                    row["seed_index"]: mean(self.test[row["trial_id"]].values()) for row in finals
-                }
-            picked = max(val, key=val.get)
-            for by, of in ((0, 1), (1, 0)):
-                oracle = max(tests, key=lambda name, t=tests, s=by: t[name][s])
-                found.append(tests[oracle][of] - tests[picked][of])
-        return mean(found)
-
     def tau(self, protocol, scale=None, left_out=()):
         found = []
         for block, loss, repeat in self.cells(left_out):

@@ -33,7 +33,7 @@ class TournamentRules:
         against: name of the competitor that every other one is compared with; None: all pairs.
         alpha: significance level of all tests, in (0, 0.5).
         rope_points: half-width of the region of practical equivalence (ROPE), in hundredths
-            of the score, at least 0; None: the pooled standard deviation over seeds.
+            of the score, at least 0, which figures shade; None: none.
         score: name of the test score that losses are ranked by, such as ``recall@4`` or ``nmi``;
             None: the study's own metric at its first K.
         groups: name -> losses of each group that is compared with the others; None: groups by the

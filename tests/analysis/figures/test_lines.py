@@ -15,7 +15,7 @@ _WORDS = {"name": "plot", "title": "Title"}
 
 
 def lines_of(*lines, **options):
-    return lines_plot(lines, x=_EPOCH, y=_SCORE, **_WORDS, **options).values
+    return lines_plot(lines, (_EPOCH, _SCORE), **_WORDS, **options).values
 
 
 def test_lines_over_the_same_values_share_them():
@@ -50,7 +50,7 @@ def test_a_band_has_an_end_at_each_value_where_it_is_known():
 
 def test_every_dot_comes_with_its_state():
     dots = ((0, 50.0, "complete"), (1, 20.0, "pruned"), (2, None, "failed"))
-    values = lines_of(Line(name="a", xs=(0,), ys=(50.0,), dots=dots), are_steps=True)
+    values = lines_of(Line(name="a", xs=(0,), ys=(50.0,), dots=dots), style="steps")
 
     assert values["lines"][0]["dots"] == {
         "x": [0.0, 1.0, 2.0],
@@ -87,8 +87,7 @@ def test_points_are_columns_without_those_that_no_point_has():
             Point(name="a", x=3.0, y=4.0),
             Point(name="b", x=5.0, y=6.0),
         ],
-        x=_EPOCH,
-        y=_SCORE,
+        (_EPOCH, _SCORE),
         **_WORDS,
     ).values
 

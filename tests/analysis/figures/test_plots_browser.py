@@ -111,15 +111,14 @@ def curves(names):
             )
             for rank, name in enumerate(names)
         ],
-        x=Axis(label="Epoch", digits=0),
-        y=_SCORE,
+        (Axis(label="Epoch", digits=0), _SCORE),
         name=f"curves-{len(names)}",
         label="latin",
         band="range of 3 seeds",
         **_WORDS,
     )
     other = lines_plot(
-        [], x=Axis(label="Epoch"), y=_SCORE, name=f"other-{len(names)}", label="greek", **_WORDS
+        [], (Axis(label="Epoch"), _SCORE), name=f"other-{len(names)}", label="greek", **_WORDS
     )
     return plot, other
 
@@ -131,10 +130,12 @@ def bump(names):
             Line(name=name, xs=(0, 1), ys=(rank + 1, count - rank))
             for rank, name in enumerate(names)
         ],
-        x=Axis.of_categories("K", ("1", "10")),
-        y=Axis(label="Rank", limits=(count + 0.5, 0.5)),
+        (
+            Axis.of_categories("K", ("1", "10")),
+            Axis(label="Rank", limits=(count + 0.5, 0.5)),
+        ),
         name=f"bump-{len(names)}",
-        has_points=True,
+        style="points",
         **_WORDS,
     )
 
@@ -145,8 +146,7 @@ def costs(names):
             Point(name=name, label=name, x=0.125 * 1.2**rank, y=50.0 + rank, low=49.0, high=60.0)
             for rank, name in enumerate(names)
         ],
-        x=Axis(label="GPU-hours", scale="log"),
-        y=_SCORE,
+        (Axis(label="GPU-hours", scale="log"), _SCORE),
         name=f"costs-{len(names)}",
         front=((0.125, 50.0), (0.25, 51.0)),
         **_WORDS,

@@ -8,8 +8,6 @@ from scipy import stats
 from podium.analysis.hypothesis_tests.corrected_resampled_t import (
     corrected_resampled_t,
     fold_statistics,
-    level_at,
-    rope_mass,
 )
 from tests.analysis import thesis_cub200
 
@@ -69,33 +67,3 @@ def test_fewer_than_three_folds_have_no_test(num):
 def test_unpaired_folds_are_refused():
     with pytest.raises(ValueError, match="same folds on both sides; got 2 and 3"):
         corrected_resampled_t([1, 2], [1, 2, 3], held_out_ratio=0.1)
-
-
-# Printed by baycomp 1.0.3: CorrelatedTTest.probs(A, B, rope=0.2), as (A better, equal, B better).
-A = [69.52, 70.15, 69.01, 70.39, 70.69, 69.73, 70.26, 70.15, 69.76, 69.48]
-B = [69.01, 71.01, 69.29, 71.7, 71.32, 70.14, 70.3, 71.01, 69.86, 70.41]
-BAYCOMP = (0.010066707154409391, 0.12283828897353866, 0.867095003872052)
-
-
-def test_the_mass_of_the_region_is_that_of_baycomp():
-    mass = rope_mass(corrected_resampled_t(A, B, held_out_ratio=1 / 9), 0.2)
-    assert mass == pytest.approx(BAYCOMP)
-
-
-@pytest.mark.parametrize("rope", [-0.1, float("nan")])
-def test_a_region_has_a_width(rope):
-    test = corrected_resampled_t(A, B, held_out_ratio=1 / 9)
-    with pytest.raises(ValueError, match="width from 0"):
-        rope_mass(test, rope)
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.5])
-def test_the_level_at_another_correlation_is_that_of_simulated_folds(correlation):
-    folds, tables, rng = 10, 20_000, np.random.default_rng(3)
-    shared = rng.normal(size=(tables, 1))
-    own = rng.normal(size=(tables, folds))
-    gaps = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
-    errors = np.sqrt((1 / folds + 1 / 9) * gaps.var(axis=1, ddof=1))
-    rate = (2 * stats.t.sf(np.abs(gaps.mean(axis=1)) / errors, folds - 1) <= 0.05).mean()
-    found = level_at(correlation, num_folds=folds, held_out_ratio=1 / 9, alpha=0.05)
-    assert found == pytest.approx(rate, abs=0.01)

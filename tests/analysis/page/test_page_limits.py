@@ -39,8 +39,7 @@ def figure(labels, kinds=1):
     plots = tuple(
         lines_plot(
             [Line(name="triplet", xs=(1, 2), ys=(1.0, 2.0))],
-            x=Axis(label="x"),
-            y=Axis(label="y"),
+            (Axis(label="x"), Axis(label="y")),
             name=f"plot-{kind}-{position}",
             label=label,
             title=label,

@@ -54,7 +54,7 @@ def one_study(seed):
     tested = scale_runs(runs)
     found = selection_quality(runs, order=list(TRUTH.judges), tested=tested)
     finals = study_finals(reader, frames.trials, order=list(TRUTH.judges)).cells
-    parts = reader.final_runs(frames.trials, train_on="part")
+    parts = reader.final_runs(frames.trials)
     optimism = optimism_over_runs(
         runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges)
     )

@@ -181,7 +181,7 @@ def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
     again = study_of(shuffled(repeated_frames, seed=1))
     frames = attrgetter(
         *("runs", "finals.means", "finals.by_loss", "finals.differences"),
-        *("losses", "optimism_over_runs", "costs", "readings"),
+        *("optimism_over_runs", "costs", "readings"),
     )
     for mine, theirs in zip(frames(repeated_study), frames(again), strict=True):
         assert mine.equals(theirs)
@@ -235,7 +235,6 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(re
             {
                 "scale": "no search trial of test_tuned was tested",
                 "own": "searches were not tested",
-                "losses": "choosing a loss needs two",
             },
         ),
         (
@@ -274,15 +273,6 @@ def test_a_single_protocol_without_quarantine_still_has_its_gains_and_costs():
     assert value(found.finals.means, "fixed", "classes", "low") is not None
     assert found.costs["gpu_hours"].item() > 0
     assert (found.picks.scale, found.picks.own) == (None, None)
-
-
-def test_losses_are_chosen_by_refits_where_there_is_nothing_else():
-    frames = study_frames(replace(TRUTH, train_on=("all",), seeds=2, repeats=2), seed=5)
-    slow, found = SlowStudy(frames), study_of(frames)
-    for protocol in TRUTH.judges:
-        expected = slow.loss_regret(protocol, "all")
-        assert value(found.losses, protocol, "regret") == pytest.approx(expected)
-        assert expected != 0
 
 
 def test_a_study_without_an_ended_trial_is_refused(repeated_frames):

@@ -5,7 +5,7 @@ from itertools import combinations, groupby
 import numpy as np
 import pytest
 
-from podium.analysis.protocols.selection_candidates import config_candidates, loss_candidates
+from podium.analysis.protocols.selection_candidates import config_candidates
 from podium.analysis.protocols.selection_regret import cross_fitted_regret, mean_regret
 from tests.analysis.protocol_studies import (
     final,
@@ -71,19 +71,6 @@ def test_the_run_a_choice_was_made_by_does_not_score_it():
         assert regret == pytest.approx(expected)
     (overall,) = mean_regrets(shared_configs(val, test))
     assert overall["regret"] == pytest.approx(np.mean(regrets))
-
-
-def test_losses_compete_by_what_their_searches_picked():
-    rows = []
-    for loss, val, tests in [("x", 0.5, (3, 1, 2)), ("y", 0.9, (1, 1, 1)), ("z", 0.1, (0, 0, 9))]:
-        rows += [run("c0", loss=loss, val=val), run("c1", loss=loss, val=val - 0.1)]
-        rows += [final("c0", s, test, loss=loss) for s, test in enumerate(tests)]
-        rows += [final("c1", s, 50, loss=loss) for s in range(3)]
-    (candidates,) = loss_candidates(config_candidates(runs_table(rows)))
-    assert [candidates.candidates[c] for c in np.flatnonzero(candidates.pick_shares_C)] == ["y"]
-    tests = {"x": (3, 1, 2), "y": (1, 1, 1), "z": (0, 0, 9)}
-    expected = slow_regret({"x": 0.5, "y": 0.9, "z": 0.1}, tests)
-    assert cross_fitted_regret(candidates) == pytest.approx(expected)
 
 
 def test_one_test_run_has_no_regret():

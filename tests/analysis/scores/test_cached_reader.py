@@ -44,11 +44,11 @@ def test_runs_are_those_of_a_plain_reader(small_store: Path) -> None:
     plain = Reader(small_store)
     trials = plain.trials().collect()
     reader = CachedReader(small_store, k=_K)
-    searches, finals = reader.search_runs(trials), reader.final_runs(trials, train_on="part")
+    searches, finals = reader.search_runs(trials), reader.final_runs(trials)
     frames = plain.scores(), plain.test_scores()
     objective = {"metric": "recall", "k": _K}
     assert_frame_equal(searches, search_runs(trials, *frames, **objective))
-    assert_frame_equal(finals, final_runs(trials, *frames, **objective, train_on="part"))
+    assert_frame_equal(finals, final_runs(trials, *frames, **objective))
     assert min(searches.height, finals.height) > 0
 
 

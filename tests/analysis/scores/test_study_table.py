@@ -3,7 +3,10 @@ import pytest
 from podium.analysis.scores.protocol_runs import Protocol
 from podium.analysis.scores.study_table import study_table
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import RankedScore
 from tests.analysis.store_frames import QUERIES, Store
+
+RECALL_1 = RankedScore("recall", 1)
 
 
 @pytest.fixture
@@ -18,7 +21,7 @@ def two_loss_store():
 
 
 def study_table_of(store, *where):
-    return study_table(store.trials, store.test_scores, primary_k=1, where=where)
+    return study_table(store.trials, store.test_scores, RECALL_1, where=where)
 
 
 def test_winners_are_ranked_by_their_primary_score(two_loss_store):
@@ -49,8 +52,7 @@ def test_the_published_defaults_can_be_ranked_instead(two_loss_store):
 def test_baselines_compete_where_they_are_asked_for(two_loss_store, where, hits):
     two_loss_store.features(140)
     found = study_table(
-        *(two_loss_store.trials, two_loss_store.test_scores),
-        primary_k=1,
+        *(two_loss_store.trials, two_loss_store.test_scores, RECALL_1),
         where=where,
         protocols=CROSSED,
         with_baselines=True,
@@ -71,7 +73,7 @@ def test_another_k_can_be_ranked_instead(two_loss_store):
 def test_failed_runs_are_warned_of(two_loss_store):
     two_loss_store.final(16, "a", "tuned", None, winner=True, seed=2)
     assert study_table_of(two_loss_store).warnings == (
-        "final runs failed, the others are averaged: glyphs/net/16/a (1 of 3)",
+        "final trials failed, the others are averaged: glyphs/net/16/a (1 of 3)",
     )
 
 
@@ -105,9 +107,7 @@ def crossed(store, *where):
             other.final(16, loss, "tuned", hits, winner=True)
         store.rows += other.rows
         store.scores += other.scores
-    return study_table(
-        store.trials, store.test_scores, primary_k=1, where=where, protocols=CROSSED
-    )
+    return study_table(store.trials, store.test_scores, RECALL_1, where=where, protocols=CROSSED)
 
 
 def test_losses_are_compared_under_the_first_protocol_that_does_not_leak(two_loss_store):
