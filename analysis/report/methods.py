@@ -26,6 +26,7 @@ def methods(results: StudyResults, series: Mapping[str, Series]) -> Section:
         ("Selection", _selection(results)),
         *_ranking(results.tournament, "declared in the study file"),
         ("Intervals", _intervals(results)),
+        *_networks(results),
         ("Exclusions", _exclusions(results)),
         ("Software", _software(results)),
     )
@@ -109,6 +110,11 @@ def _intervals(results: StudyResults) -> tuple[str, ...]:
             f" {defaults['replicates']:,} resamples, seed {defaults['seed']}."
         )
     return tuple(sentences)
+
+
+def _networks(results: StudyResults) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if networks := results.reader.provenance().get("networks"):
+        yield ("Networks", tuple(f"{name}: {note}." for name, note in sorted(networks.items())))
 
 
 def _exclusions(results: StudyResults) -> tuple[str, ...]:

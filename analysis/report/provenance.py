@@ -46,8 +46,9 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
 
 
 def _without_own_lines(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without fairness, which has its own section, and spaces, which have lines of their own."""
-    return {name: value for name, value in values.items() if name not in ("fairness", "spaces")}
+    """Without fairness and networks, told by other sections, and spaces, which have own lines."""
+    told = ("fairness", "networks", "spaces")
+    return {name: value for name, value in values.items() if name not in told}
 
 
 def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,8 @@ from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.network.initial_weights import not_downloaded
-from podium.trainables.network.timm_facts import name_and_pooling, timm_facts
+from podium.trainables.network.pretraining import pretraining_note
+from podium.trainables.network.timm_facts import timm_facts
 from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from podium.trainables.settings.trial_settings import (
     RANDOM_WEIGHTS,
@@ -117,19 +118,18 @@ def slow_proxies(study: Study) -> Iterator[str]:
 
 
 def network_notes(study: Study) -> Iterator[str]:
-    """What is known of networks of timm before a trial."""
+    """What is known of networks of timm, and of weights, before a trial."""
     for backbone in study.backbones:
-        facts = timm_facts(backbone.name)
-        if facts is not None:
-            pooling = name_and_pooling(backbone.name)[1] or facts.pooling
-            licence = "" if backbone.weights == RANDOM_WEIGHTS else f"; weights: {facts.licence}"
+        note = pretraining_note(backbone, (it.name for it in study.datasets))
+        if facts := timm_facts(backbone.name):
             yield (
                 f"{backbone.name}: {facts.million_parameters:g} million parameters,"
                 f" {facts.giga_multiply_adds:g} billion multiply-adds and"
                 f" {facts.activation_mb:,.0f} MB kept for training an image at its own"
-                f" {facts.side} px;"
-                f" pools by {pooling}{licence}."
+                f" {facts.side} px; {note}."
             )
+        elif backbone.weights != RANDOM_WEIGHTS:
+            yield f"{backbone.name}: {note}."
 
 
 def missing(study: Study) -> tuple[str, ...]:

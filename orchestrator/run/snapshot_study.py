@@ -29,6 +29,7 @@ from podium.orchestrator.study.study_changes import forbidden_changes
 from podium.orchestrator.trials.provenance import provenance
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
+from podium.trainables.network.pretraining import pretraining_note
 from podium.trainables.tasks import METRICS
 
 
@@ -131,6 +132,10 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
         **({"code": code} if code else {}),
         "fairness": asdict(fairness(study)),
         "spaces": space_record(study),
+        "networks": {
+            it.name: pretraining_note(it, (dataset.name for dataset in study.datasets))
+            for it in study.backbones
+        },
         "loss_kinds": {loss: facts_of(loss).kind for loss in study.loss_names},
         "data": {label: dict(dataset.hashes) for label, dataset in datasets.items()},
     }

@@ -59,6 +59,7 @@ def test_from_a_folder_to_a_report(album, capsys, tmp_path, monkeypatch):
     results = podium.load("mine.yaml", overrides=QUICK).run(local=True)
     page = results.report().read_text()
     assert "Thing 7" in page
+    assert "conv_small: random weights." in page
 
 
 @pytest.mark.parametrize("orientation", TURNED)

@@ -1,10 +1,14 @@
+import re
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts, is_external
+from podium.trainables.network.pretraining import pretraining_note
 from podium.trainables.registry import load, names
+from podium.trainables.settings.trial_settings import BackboneSettings
 from tests.trainables.backbone_names import made
 
 FIELDS = (
@@ -37,9 +41,8 @@ def test_multiplications_are_those_that_torch_counts(name):
 def test_the_networks_of_the_field_are_there():
     assert set(names("backbones")) == {
         *("resnet18", "resnet50", "resnet101", "googlenet", "bn_inception"),
-        *("mobilenet_v3_small", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny"),
-        "efficientnet_lite0",
-        *("vit_b_16", "vit_b_32", "swin_t", "conv_small", "mlp", "identity"),
+        *("mobilenet_v3_small", "mobilenet_v3_large", "efficientnet_b0"),
+        *("efficientnet_lite0", "conv_small", "mlp", "identity"),
     }
 
 
@@ -63,14 +66,40 @@ def test_an_unknown_name_is_answered_with_near_ones():
 @pytest.mark.parametrize(
     ("name", "size", "rule"),
     [
-        ("vit_b_16", 324, "are multiples of 16"),
         ("conv_small", 48, "are multiples of 32"),
         ("bn_inception", 231, "are multiples of 32 or up to 6 pixels longer"),
         ("bn_inception", 6, "have at least 32 pixels"),
         ("googlenet", 14, "have at least 15 pixels"),
-        ("convnext_tiny", 28, "have at least 32 pixels"),
     ],
 )
 def test_sizes_a_network_does_not_take_are_reported(name, size, rule):
     problem = backbone_facts(name).size_problem(name, size)
     assert problem == f"{name} takes images whose sides {rule}, but got {size} x {size}"
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "expected"),
+    [
+        ("conv_small", "random", r"random weights"),
+        (
+            "resnet50",
+            "imagenet",
+            r"pretraining saw cub200: yes \(its .*\), sop: unknown",
+        ),
+        ("resnet50", "/data/imagenet/mine.pth", "pretraining saw cub200: unknown, sop: unknown"),
+        (
+            "timm:vit_small_patch14_dinov2.lvd142m",
+            "imagenet",
+            r"pools by cls; weights: apache-2.0; pretraining saw cub200: yes \(.*2304.07193.*",
+        ),
+        (
+            "timm:vit_small_patch16_dinov3.lvd1689m/patch_mean",
+            "imagenet",
+            "pools by patch_mean; weights: dinov3-license; pretraining saw cub200: unknown, .*",
+        ),
+        ("timm:resnet18.a1_in1k", "random", "pools by average; random weights"),
+    ],
+)
+def test_what_pretraining_saw_is_said_with_its_source(name, weights, expected):
+    backbone = BackboneSettings(name=name, weights=weights)
+    assert re.fullmatch(expected, pretraining_note(backbone, ["sop", "cub200"]))
