@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from podium.commands import datasets_fetch, datasets_layouts, datasets_text
+from podium.commands import datasets_fetch, datasets_text
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from podium.trainables.dataset_readers.image_checks import (
     TINY,
@@ -79,7 +79,6 @@ def check(
 
 command.command("fetch")(datasets_fetch.command)
 command.command("text")(datasets_text.command)
-command.command("layouts")(datasets_layouts.command)
 
 
 def _row(role: RoleCheck) -> dict[str, object]:

@@ -56,6 +56,6 @@ from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.settings.trial_settings import DatasetSettings
 dataset_facts(DatasetSettings(name="glyphs"))
-assert backbone_facts("vit_b_16").side_multiple == 16
+assert backbone_facts("conv_small").side_multiple == 32
 """,
     )

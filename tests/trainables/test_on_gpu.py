@@ -61,7 +61,6 @@ TRIALS = {
     "max pooling": ("resnet18", {"pooling": "average+max", "clip_value": 10.0}),
     "micro batches": ("resnet18", {"micro_batch_size": 12}),
     "frozen features": ("resnet18", {"mode": "frozen_features"}),
-    "vit": ("vit_b_16", {"precision": "bf16"}),
     "sgd": ("resnet18", {"optimiser": "sgd"}),
     "rmsprop": ("resnet18", {"optimiser": "rmsprop", "learning_rate": 1e-5}),
     "compiled": ("resnet18", {"compile": True}),

@@ -1,4 +1,4 @@
-"""Distances between the labels of images: of their poses, layouts, captions or masks.
+"""Distances between the labels of images: of their poses, captions or masks.
 
 N = images, R and C = rows and columns of a block, V = length of a label vector, P = pixels.
 """

@@ -4,11 +4,6 @@ from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Cars196(ImageFolder):
-    """Images of 196 models of cars (Krause et al. 2013), in either layout.
-
-    Options:
-        root: folder it was unpacked to, or the folder above.
-        allow_partial: whether images may be missing, default false.
-    """
+    """Images of 196 models of cars (Krause et al. 2013), in either layout."""
 
     name = "cars196"

@@ -4,11 +4,6 @@ from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Cub200(ImageFolder):
-    """Images of 200 kinds of birds (Wah et al. 2011).
-
-    Options:
-        root: folder it was unpacked to, or the folder above.
-        allow_partial: whether images may be missing, default false.
-    """
+    """Images of 200 kinds of birds (Wah et al. 2011)."""
 
     name = "cub200"

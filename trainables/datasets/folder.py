@@ -4,11 +4,6 @@ from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class Folder(ImageFolder):
-    """Images of a folder: all classes in halves, or ``train`` and ``test`` apart.
-
-    Options:
-        root: the folder.
-        allow_partial: whether class folders may be empty, default false.
-    """
+    """Images of a folder: all classes in halves, or ``train`` and ``test`` apart."""
 
     name = "folder"

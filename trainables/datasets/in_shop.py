@@ -4,11 +4,6 @@ from podium.trainables.datasets._image_folder import ImageFolder
 
 
 class InShop(ImageFolder):
-    """Images of 7,982 items of clothing (Liu et al. 2016). Queries search the gallery alone.
-
-    Options:
-        root: folder it was unpacked to, or the folder above.
-        allow_partial: whether images may be missing, default false.
-    """
+    """Images of 7,982 items of clothing (Liu et al. 2016). Queries search the gallery alone."""
 
     name = "in_shop"

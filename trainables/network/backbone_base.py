@@ -83,10 +83,6 @@ class Backbone(nn.Module):
     def features(self, images_BCHW: Tensor) -> Tensor:
         """What `forward` gives, of images whose shape was checked."""
 
-    def after_pooling(self, features_BF: Tensor) -> Tensor:
-        """What the network itself does between pooling and classifier; nothing by default."""
-        return features_BF
-
     def check(self, images_BCHW: Tensor) -> None:
         """See `forward` for what it raises."""
         height, width = images_BCHW.shape[2:]

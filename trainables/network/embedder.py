@@ -65,8 +65,7 @@ class Embedder(nn.Module):
         found = self.backbone(images_BCHW)
         with torch.autocast(found.device.type, enabled=False):
             found = _at_least_float32(found)
-            pooled_BF = self._pool(found) if self.backbone.has_map else found
-            return self.backbone.after_pooling(pooled_BF)
+            return self._pool(found) if self.backbone.has_map else found
 
     def embed(self, features_BF: Tensor) -> Tensor:
         """Embeddings of shape (B, D), float32, of what `features` gave."""

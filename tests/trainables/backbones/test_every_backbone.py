@@ -17,15 +17,11 @@ NUM_INPUTS = 48
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
-# Two patches a side for the transformers, a map of 2 x 2 or more for the others.
-SIDES = {"vit_b_16": 32}
-
-
 def inputs_of(backbone, name, batch=3, channels=3, side=None):
     generator = torch.Generator().manual_seed(0)
     if backbone.takes_features:
         return torch.randn(batch, NUM_INPUTS, generator=generator)
-    side = side or SIDES.get(name, 64)
+    side = side or 64
     return torch.randint(256, (batch, channels, side, side), generator=generator).byte()
 
 
@@ -110,7 +106,7 @@ def deterministic(monkeypatch):
 
 
 def gradients(embedder, images):
-    """Of each weight how large its gradient is, and a digest: two of a ViT take much memory."""
+    """Of each weight how large its gradient is, and a digest: two of all take much memory."""
     embedder.zero_grad(set_to_none=True)
     torch.manual_seed(2)
     embeddings = embedder(images)
