@@ -42,15 +42,6 @@ def chi_square_tail(statistic: float, df: float) -> float:
     return float(chdtrc(df, statistic))
 
 
-def f_tail(statistic: float, df_numerator: float, df_denominator: float) -> float:
-    """P(X >= statistic) of an F-distributed X; NaN gives NaN, infinity gives 0."""
-    from scipy.special import fdtrc
-
-    if np.isposinf(statistic):
-        return 0.0
-    return float(fdtrc(df_numerator, df_denominator, statistic))
-
-
 def binomial_tail(count: int, num: int, chance: float) -> float:
     """P(X >= count) of a binomial X of ``num`` draws; ``count`` is at least 1."""
     from scipy.special import bdtrc

@@ -21,15 +21,11 @@ kinds.intervals = (values, width) => {
   const inside = (value) => Math.max(start, Math.min(end, value));
   const of = (data) => tagged(data, (it) => it.competitor);
   const stroke = (it) => isBars ? "var(--ink)" : colour(it);
-  const spans = known.flatMap((it) => [
-    ...spanOf(it, it.low, it.high, end),
-    ...spanOf(it, it.fromLow, it.fromHigh, end),
-  ]);
+  const spans = known.flatMap((it) => spanOf(it, it.low, it.high, end));
   const cut = spans.flatMap((it) => [
     ...(it.low < start ? [{ ...it, at: start, rotate: -90 }] : []),
     ...(it.isOpen || it.high > end ? [{ ...it, at: end, rotate: 90 }] : []),
   ]);
-  const joined = known.filter((it) => it.from !== null);
   const dots = rows.flatMap((it) => it.dots.map((value) => ({ ...it, dot: value })));
   const lift = hasDots && !isBars ? 4 : 0; // pixels: dots above, their mean below
   const shift = { dy: lift };
@@ -55,11 +51,9 @@ kinds.intervals = (values, width) => {
       ...(isBars ? [Plot.barX(known, {
         y: "y", x1: 0, x2: (it) => inside(it.value), insetTop: line / 6, insetBottom: line / 6, stroke: colour, fill: (it) => it.isHollow ? "none" : colour(it), fillOpacity: 0.6, ...of(known),
       })] : []),
-      Plot.ruleY(joined, { y: "y", x1: "from", x2: "value", stroke: colour, strokeWidth: 5, strokeOpacity: 0.3, ...shift, ...of(joined) }),
       Plot.ruleY(spans, { y: "y", x1: (it) => inside(it.low), x2: (it) => inside(it.high), stroke, strokeWidth: 2, strokeOpacity: 0.8, ...shift, ...of(spans) }),
       Plot.dot(cut, { y: "y", x: "at", rotate: "rotate", symbol: "triangle", r: 3.5, fill: stroke, ...shift, ...of(cut) }),
       Plot.dot(dots, { y: "y", x: "dot", r: 2.4, fill: colour, fillOpacity: 0.65, dy: -lift, ...of(dots) }),
-      Plot.dot(joined, { y: "y", x: "from", r: 4.5, symbol, fill: "var(--paper)", stroke: colour, strokeWidth: 1.8, ...shift, ...of(joined) }),
       ...(isBars ? [] : [Plot.dot(known, {
         y: "y", x: (it) => inside(it.value), r: 4.5, symbol, stroke: colour, strokeWidth: 1.8, fill: (it) => it.isHollow ? "var(--paper)" : colour(it), ...shift, ...of(known),
       })]),
@@ -87,8 +81,7 @@ function rowsOf(fields) {
     return {
       name, group: field("group", ""), competitor: field("competitor", null),
       value: field("value", null), low: field("low", null), high: field("high", null),
-      isHollow: field("isHollow", false), from: field("from", null),
-      fromLow: field("fromLow", null), fromHigh: field("fromHigh", null),
+      isHollow: field("isHollow", false),
       dots: field("dots", []), columns: field("columns", []), note: field("note", ""),
     };
   });
@@ -130,7 +123,6 @@ function tipOf(row, words, heads, isShared) {
     : ` (${words.interval} ${high === null ? `from ${numberText(low)}` : `${numberText(low)} to ${numberText(high)}`})`;
   return [
     [isShared ? row.competitor : "", row.group, row.name].filter(Boolean).join(", "),
-    ...(row.from === null ? [] : [`${words.origin}: ${numberText(row.from)}${interval(row.fromLow, row.fromHigh)}`]),
     `${words.value}: ${row.value === null ? "unknown" : numberText(row.value) + interval(row.low, row.high)}`,
     ...(row.dots.length ? [`${words.dots} ${row.dots.map((it) => numberText(it)).join(", ")}`] : []),
     ...heads.map((head, i) => `${head}: ${row.columns[i] ?? "–"}`),

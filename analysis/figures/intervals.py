@@ -24,7 +24,6 @@ class IntervalRow:
         series: look of the competitor it belongs to; None for the first colour.
         group: head above neighbouring rows of the same group; "" for none.
         is_filled: False for a hollow mark.
-        origin: estimate that the row started from, hollow and joined to its value; None for none.
         dots: values of single runs, folds or seeds.
         columns: texts at the right of the row, one for each head.
         note: what else is known of it, shown when it is pointed at.
@@ -35,7 +34,6 @@ class IntervalRow:
     series: Series | None = None
     group: str = ""
     is_filled: bool = True
-    origin: Estimate | None = None
     dots: tuple[float, ...] = ()
     columns: tuple[str, ...] = ()
     note: str = ""
@@ -49,7 +47,6 @@ class IntervalAxis:
         label: what the values are, with their unit.
         value: what the value of a row is; "" for the label.
         interval: what the interval of a row is.
-        origin: what the origin of a row is.
         dots: what the dots of a row are.
         heads: heads of the columns of texts.
         reference: value with a line across all rows; None for none.
@@ -61,7 +58,6 @@ class IntervalAxis:
     label: str
     value: str = ""
     interval: str = "95 % interval"
-    origin: str = ""
     dots: str = ""
     heads: tuple[str, ...] = ()
     reference: float | None = None
@@ -109,7 +105,6 @@ def intervals_plot(
             "words": {
                 "value": axis.value or axis.label,
                 "interval": axis.interval,
-                "origin": axis.origin,
                 "dots": axis.dots,
             },
             "heads": list(axis.heads),
@@ -119,7 +114,7 @@ def intervals_plot(
 
 
 def _fields(row: IntervalRow) -> dict[str, Any]:
-    found, origin = row.estimate or _NOTHING, row.origin or _NOTHING
+    found = row.estimate or _NOTHING
     return {
         "name": row.name,
         "group": row.group,
@@ -128,9 +123,6 @@ def _fields(row: IntervalRow) -> dict[str, Any]:
         "low": rounded(found.low),
         "high": rounded(found.high),
         "isHollow": not row.is_filled,
-        "from": rounded(origin.value),
-        "fromLow": rounded(origin.low),
-        "fromHigh": rounded(origin.high),
         "dots": [rounded(dot) for dot in row.dots],
         "columns": list(row.columns),
         "note": row.note,
@@ -170,12 +162,12 @@ def _domain(
 
 def _values(rows: Sequence[IntervalRow]) -> Iterator[float]:
     for row in rows:
-        yield from (it.value for it in (row.estimate, row.origin) if it)
+        yield from ([row.estimate.value] if row.estimate else [])
         yield from row.dots
 
 
 def _ends(row: IntervalRow) -> Iterator[float]:
-    """The ends of its intervals; an interval that is open above ends beyond every axis."""
-    for found in (row.estimate, row.origin):
-        if found and found.low is not None:
-            yield from (found.low, math.inf if found.high is None else found.high)
+    """The ends of its interval; one that is open above ends beyond every axis."""
+    found = row.estimate
+    if found and found.low is not None:
+        yield from (found.low, math.inf if found.high is None else found.high)

@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.analysis.estimates.distributions import binomial_tail
-from podium.analysis.hyperparameters.pooled_configs import (
-    PooledConfigs,
-    bootstrap_weights,
-    weighted_medians,
-)
+from podium.analysis.hyperparameters.pooled_configs import PooledConfigs
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
-_REPLICATES = 300
-_ENDS = (0.1, 0.9)
+_SHOWN = (0.1, 0.5, 0.9)  # quantiles of the best
 _AT_END = 0.02  # of a range without steps
 _LEVEL = 0.05
 _FINE = 50  # cells of a range without steps
@@ -32,16 +27,11 @@ class BestRange:
         low: tenth percentile of the best configs.
         median: median of the best configs.
         high: ninetieth percentile of the best configs.
-        median_low: lower end of the 95 % bootstrap interval of the median: over blocks if there
-            are at least 5, else over these configs.
-        median_high: upper end of that interval.
     """
 
     low: float
     median: float
     high: float
-    median_low: float
-    median_high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,19 +101,11 @@ def _region(pooled: PooledConfigs, name: str) -> BestRegion:
 
 
 def _best_range(pooled: PooledConfigs, region: BestRegion, best_N: NDArray[np.bool_]) -> BestRange:
-    positions_B = pooled.positions[region.hyperparameter][best_N]
-    weights_RB = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES)
-    medians_R = weighted_medians(positions_B, weights_RB)
-    ends = [
-        *np.quantile(positions_B, [_ENDS[0], 0.5, _ENDS[1]]),
-        *np.quantile(medians_R, [0.025, 0.975]),
-    ]
-    low, median, high, median_low, median_high = (
-        float(end) if region.is_relative else region.searched.value_at(float(end)) for end in ends
+    low, median, high = (
+        float(end) if region.is_relative else region.searched.value_at(float(end))
+        for end in np.quantile(pooled.positions[region.hyperparameter][best_N], _SHOWN)
     )
-    return BestRange(
-        low=low, median=median, high=high, median_low=median_low, median_high=median_high
-    )
+    return BestRange(low=low, median=median, high=high)
 
 
 def _favourite(

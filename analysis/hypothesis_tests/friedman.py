@@ -1,11 +1,11 @@
-"""Friedman's test that all competitors are alike, with its two companions."""
+"""Friedman's test that all competitors are alike, with Kendall's W."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.distributions import chi_square_tail, f_tail
+from podium.analysis.estimates.distributions import chi_square_tail
 
 _FEW_BLOCKS = 10  # below, the chi-square approximation is poor and permutations are counted too
 _PERMUTATIONS = 9_999
@@ -13,18 +13,15 @@ _PERMUTATIONS = 9_999
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Friedman:
-    """Friedman chi-square, Iman-Davenport F and Kendall's W.
+    """Friedman chi-square and Kendall's W.
 
     ``permutation_p_value`` is None with 10 blocks or more. All numbers are NaN when every block
-    is one single tie. ``iman_davenport`` is infinite when all blocks agree perfectly.
+    is one single tie.
     """
 
     statistic: float
     p_value: float
     degrees_of_freedom: int
-    iman_davenport: float
-    iman_davenport_p_value: float
-    iman_davenport_degrees_of_freedom: tuple[int, int]
     kendall_w: float
     permutation_p_value: float | None
 
@@ -36,27 +33,20 @@ def friedman_test(ranks_BC: NDArray[np.float64], *, seed: int = 0) -> Friedman:
         ranks_BC: average ranks within each of B >= 2 blocks of C >= 3 competitors.
         seed: seed of the permutations.
 
-    Sources: Friedman 1937; tie correction Conover 1999, section 5.8; F of Iman and Davenport 1980;
-    Demšar 2006, section 3.2.2.
+    Sources: Friedman 1937; tie correction Conover 1999, section 5.8; Demšar 2006,
+    section 3.2.2.
     """
     num_blocks, num_competitors = ranks_BC.shape
     df = num_competitors - 1
-    df_pair = (df, df * (num_blocks - 1))
     scale = _scale(ranks_BC)
     if scale == 0:
         statistic = float("nan")
     else:
         statistic = float(scale * _spread(ranks_BC.sum(axis=0), num_blocks))
-    remainder = num_blocks * df - statistic
-    perfect = remainder <= 1e-9 * num_blocks * df
-    f_statistic = float("inf") if perfect else (num_blocks - 1) * statistic / remainder
     return Friedman(
         statistic=statistic,
         p_value=chi_square_tail(statistic, df),
         degrees_of_freedom=df,
-        iman_davenport=f_statistic,
-        iman_davenport_p_value=f_tail(f_statistic, *df_pair),
-        iman_davenport_degrees_of_freedom=df_pair,
         kendall_w=statistic / (num_blocks * df),
         permutation_p_value=_permutation_p_value(ranks_BC, seed)
         if num_blocks < _FEW_BLOCKS and scale > 0

@@ -8,7 +8,7 @@ from typing import Any
 from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
-from podium.analysis.hyperparameters.best_regions import BestRange, BestRegion
+from podium.analysis.hyperparameters.best_regions import BestRegion
 from podium.analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
@@ -18,7 +18,7 @@ from podium.analysis.hyperparameters.findings_text import (
     loss_sentences,
     region_text,
 )
-from podium.analysis.hyperparameters.searched_ranges import searched_range_text, value_text
+from podium.analysis.hyperparameters.searched_ranges import searched_range_text
 from podium.analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
     tuned_hyperparameters,
@@ -26,7 +26,7 @@ from podium.analysis.hyperparameters.tuned_hyperparameters import (
 from podium.analysis.page.html_page import Bullets, Fold, Illustration, Paragraph, Part, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.wording import counted, p_value, percent
+from podium.analysis.wording import counted, p_value
 from podium.orchestrator.results.records.metric_columns import RankedScore
 
 _HOLLOW = " Hollow bars do not exceed noise, the 95th percentile for shuffled scores (dots)."
@@ -198,30 +198,19 @@ def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table
             Column.text("Hyperparameter", lambda row: row[1].hyperparameter),
             Column.text("Searched", lambda row: _searched(row[1])),
             Column.text("Best configs", lambda row: region_text(row[1]) or None),
-            Column.text(
-                "95 % interval of the median", lambda row: _median_interval(row[1]), is_number=True
-            ),
             Column.text("Winners at lower end", partial(_at_end, "num_at_low"), is_number=True),
             Column.text("Winners at upper end", partial(_at_end, "num_at_high"), is_number=True),
             Column.count("Best configs, n", lambda row: row[1].num_best),
         ),
         name="regions",
         caption="Where the best tenth of each search lies (central 80 %), and how many winners of"
-        " searches lie within 2 % of an end of the range. The bootstrap is over blocks from 5 on,"
-        " else over the best configs.",
+        " searches lie within 2 % of an end of the range.",
     )
 
 
 def _searched(region: BestRegion) -> str:
     is_known = region.searched.is_choice or not region.is_relative
     return searched_range_text(region.searched) if is_known else "differs between blocks"
-
-
-def _median_interval(region: BestRegion) -> str | None:
-    if not isinstance(region.best, BestRange):
-        return None
-    text = percent if region.is_relative else value_text
-    return f"{text(region.best.median_low)} to {text(region.best.median_high)}"
 
 
 def _at_end(count: str, row: tuple[str, BestRegion]) -> str | None:

@@ -3,13 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import compress
 from typing import Any
 
 import polars as pl
 
-from podium.analysis.figures.estimate import Estimate
-from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.ranking import RankedRow, ranking_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Summary
@@ -23,14 +20,12 @@ from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.tournament.verdict_text import headline, verdict_sentences
 from podium.analysis.wording import (
     counted,
-    in_percent,
     number,
     range_of,
     signed,
 )
 
 _MOST_ROWS = 16  # of competitors that the picture of the summary draws
-_MOST_BLOCKS = 12  # of one loss that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
 _LEVELS = {
     "tuned": "test_winner",
@@ -61,7 +56,7 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         notices=notices(results),
     )
     if tournament is None:
-        return _one_loss_summary(results, series, said) or said
+        return _one_loss_summary(results, said) or said
     return replace(
         said,
         facts=(*_facts(tournament, metric), trials),
@@ -148,9 +143,7 @@ def _leaders(tournament: Tournament, series: Mapping[str, Series]) -> Table:
     )
 
 
-def _one_loss_summary(
-    results: StudyResults, series: Mapping[str, Series], said: Summary
-) -> Summary | None:
+def _one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
     """The summary with the scores of the one loss; None of several, or before a test."""
     tested = results.selection.drop_nulls("test_winner")
     if len(results.losses) != 1 or tested.is_empty():
@@ -171,7 +164,6 @@ def _one_loss_summary(
         verdict=f"{loss} reaches a {results.metric} of {mean} % over {blocks}{_above(gain)};"
         " there is no other loss to rank it with.",
         facts=(*facts, *said.facts),
-        picture=_levels_picture(tested, series[loss], results.metric),
         leaderboard=_levels(tested, results.metric),
     )
 
@@ -195,51 +187,6 @@ def _above(gain: Mapping[str, Any]) -> str:
         return f"{points} {beside}, which is uncertain"
     low, high = sorted((abs(gain["gain_low"]), abs(gain["gain_high"])))
     return f"{points} ({range_of(PERCENT * low, PERCENT * high, 1)}) {beside}"
-
-
-def _levels_picture(tested: pl.DataFrame, look: Series, metric: str) -> Illustration:
-    shown = tested.sort("block").head(_MOST_BLOCKS)
-    names = _short_labels(shown["block"].to_list())
-    word = f"{metric}, %"
-    rows = [
-        IntervalRow(
-            name=name,
-            series=look,
-            estimate=Estimate.of_shares(row["test_winner"]),
-            origin=Estimate.of_shares(row["test_default"]),
-            columns=(number(PERCENT * row["test_winner"]), signed(in_percent(row["gain"]))),
-        )
-        for name, row in zip(names, shown.iter_rows(named=True), strict=True)
-    ]
-    plot = intervals_plot(
-        rows,
-        IntervalAxis(
-            label=word,
-            value="tuned",
-            origin="published default",
-            heads=(word, "Gain"),
-            limits=(0, 100),
-        ),
-        name="summary-levels-plot",
-        title="Test scores by block",
-    )
-    first = "" if len(shown) == len(tested) else f" the first {len(shown)} of"
-    return Illustration(
-        name="summary-levels",
-        plots=(plot,),
-        caption=f"{metric} on test in{first} {counted(len(tested), 'block')}: hollow with the"
-        " published default, filled tuned; each the mean of fresh seeds.",
-    )
-
-
-def _short_labels(blocks: list[str]) -> list[str]:
-    """Labels of blocks without the parts that are the same in all; whole where that is all."""
-    parts = [block.split("/") for block in blocks]
-    if len({len(of_block) for of_block in parts}) > 1:
-        return blocks
-    varies = [len(set(values)) > 1 for values in zip(*parts, strict=True)]
-    kept = ["/".join(compress(of_block, varies)) for of_block in parts]
-    return kept if all(kept) else blocks
 
 
 def _levels(tested: pl.DataFrame, metric: str) -> Table:

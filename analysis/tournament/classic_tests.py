@@ -16,7 +16,7 @@ from podium.analysis.hypothesis_tests.nemenyi import (
     nemenyi_p_value,
 )
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
-from podium.analysis.hypothesis_tests.wilcoxon import signed_rank_tests
+from podium.analysis.hypothesis_tests.wilcoxon import signed_rank_p
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.wording import counted, listed, number, p_equals
 
@@ -68,21 +68,20 @@ def _reach(tournament: Tournament) -> float:
 
 def _pairs(tournament: Tournament) -> list[dict[str, Any]]:
     """Each pair of competitors, the better placed first."""
-    tests = signed_rank_tests(tournament.scores_BC)
-    adjusted = holm([test.p_value for test in tests])
+    raw = [signed_rank_p(a_B, b_B) for a_B, b_B in combinations(tournament.scores_BC.T, 2)]
     counts = len(tournament.names), len(tournament.blocks)
     return [
         {
             "a": a.competitor,
             "b": b.competitor,
-            "p_wilcoxon": test.p_value,
+            "p_wilcoxon": p_wilcoxon,
             "p_holm": p_holm,
             "p_nemenyi": nemenyi_p_value(a.average_rank - b.average_rank, *counts)
             if counts[0] > 2
             else None,
         }
-        for (a, b), test, p_holm in zip(
-            combinations(tournament.standings, 2), tests, adjusted, strict=True
+        for (a, b), p_wilcoxon, p_holm in zip(
+            combinations(tournament.standings, 2), raw, holm(raw), strict=True
         )
     ]
 

@@ -52,8 +52,8 @@ def test_values_are_json_without_nan():
     assert "0.3333333" not in text
 
 
-def test_the_axis_spans_values_intervals_dots_origins_reference_and_region():
-    rows = [row(3, 2, 7, dots=(1.0, 9.0), origin=Estimate(value=5, low=-4, high=6))]
+def test_the_axis_spans_values_intervals_dots_reference_and_region():
+    rows = [row(3, 2, 7, dots=(1.0, 9.0))]
     low, high = plot(rows, reference=0, region=(-6, 10))["domain"]
     assert -7 < low < -6
     assert 10 < high < 11

@@ -53,7 +53,6 @@ def groups():
             group=f"cub200/resnet50/{dimension}",
             series=series_of(names(5))[name],
             estimate=Estimate(value=60 + i, low=58 + i, high=61 + i),
-            origin=Estimate(value=55),
             dots=(58.5 + i, 60.5 + i),
         )
         for dimension in (64, 512)
@@ -65,7 +64,6 @@ def groups():
             label="Score, %",
             value="mean",
             dots="seeds",
-            origin="default",
             region=(60, 61),
             region_label="practically equivalent",
         ),

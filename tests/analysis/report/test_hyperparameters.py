@@ -88,7 +88,7 @@ def test_best_regions_of_all_losses_are_one_table(section, tuned):
     ]
     margin = next(row for row in table.rows if row[1].text == "margin")
     assert margin[2].text == "0 to 0.9"
-    assert margin[6].text == "2 of 2"
+    assert margin[5].text == "2 of 2"
 
 
 def test_bars_are_filled_where_the_verdict_is_above_noise(section):
