@@ -1,9 +1,9 @@
-"""Makes the pictures of first screens in docs/images, by commands, from a finished quickstart.
+"""Makes the pictures of pages in docs/images, by commands, from two finished studies.
 
-python -m docs.make.first_screens [podium-results/quickstart]
+python -m docs.make.first_screens [podium-results/quickstart] [podium-results/pictures]
 
-The quickstart and the table of CUB200-2011 are real; studies that would take hours to run have
-made-up scores, written as a study writes its own.
+Both studies and the table of CUB200-2011 are real; other studies, which would take hours to run,
+have made-up scores, written as a study writes its own.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from docs.make.photograph import PHONE, photograph_screen
+from docs.make.photograph import PHONE, photograph_plot, photograph_screen
 from podium.trainables.registry import names as names_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
@@ -33,13 +33,17 @@ def main() -> None:
     """Write the pages and photograph them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("podium-results/quickstart"))
-    quickstart = parser.parse_args().folder.absolute()
+    parser.add_argument("pictures", type=Path, nargs="?", default=Path("podium-results/pictures"))
+    given = parser.parse_args()
+    quickstart, pictures = given.folder.absolute(), given.pictures.absolute()
     with tempfile.TemporaryDirectory() as scratch:
         pages = Path(scratch)
         shown = _page(pages, "quickstart", str(quickstart))
         photograph_screen(shown, _IMAGES / "quickstart.png")
         photograph_screen(shown, _IMAGES / "quickstart-dark.png", scheme="dark")
         photograph_screen(shown, _IMAGES / "quickstart-phone.png", size=PHONE)
+        retrieved = _page(pages, "pictures", str(pictures))
+        photograph_plot(retrieved, "images", _IMAGES / "retrieved.png", part="#retrieval")
         for name, command in (("cub200", _TABLE), *_made_up(pages)):
             photograph_screen(_page(pages, name, *command), _IMAGES / f"{name}.png")
 

@@ -16,13 +16,16 @@ _COLOURS = 256
 _PATIENCE = 120_000  # milliseconds, of a busy machine
 
 
-def photograph_plot(page_file: Path, figure: str, target: Path) -> None:
+def photograph_plot(
+    page_file: Path, figure: str, target: Path, *, part: str = ".plot > svg"
+) -> None:
     """Write a PNG of the first plot of a figure, which is drawn once what it lies in is open.
 
     Args:
         page_file: the report.
         figure: name of the figure.
         target: file to write.
+        part: selector of another part of the figure, to be photographed in place of the plot.
     """
     with _opened(page_file, LAPTOP, "light") as page:
         found = page.locator(f"#{figure}")
@@ -31,7 +34,7 @@ def photograph_plot(page_file: Path, figure: str, target: Path) -> None:
             " if (at.matches('details')) at.open = true; }"
         )
         found.scroll_into_view_if_needed()
-        _write(found.locator(".plot > svg").first.screenshot(), target)
+        _write(found.locator(part).first.screenshot(), target)
 
 
 def photograph_screen(
@@ -66,8 +69,11 @@ def _opened(page_file: Path, size: Mapping[str, int], scheme: str) -> Iterator[P
 
 
 def _write(png: bytes, target: Path) -> None:
-    # Maximum coverage keeps the few coloured lines, which a median cut turns grey.
+    # Maximum coverage keeps the few coloured lines, which a median cut turns grey; means of what
+    # is near each colour keep grey from being tinted by pictures.
     image = Image.open(io.BytesIO(png)).convert("RGB")
-    image = image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    image = image.quantize(
+        _COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE
+    )
     image.save(target, optimize=True)
     print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
