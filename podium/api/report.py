@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.analysis.typed_tables.table_options import TableOptions
-from podium.analysis.wording import renamed
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
@@ -112,9 +111,9 @@ def _slow_proxies(results: "StudyResults") -> list[str]:
     from podium.orchestrator.study.resolved_study import study_from_resolved
 
     study = study_from_resolved(Reader(results.folder).study())
-    said = [text.removeprefix("Warning: ") for text in slow_proxies(study)]
-    warnings: list[str] = renamed(said, results.reader.shown)
-    return warnings
+    built_in = tuple(loss for loss in study.losses if ":" not in loss.name)  # no file is at hand
+    study = replace(study, losses=built_in)
+    return [text.removeprefix("Warning: ") for text in slow_proxies(study)]
 
 
 def report_of_table(

@@ -152,3 +152,12 @@ def test_groups_that_cannot_be_read_are_refused(synthetic_folder, capsys, given,
     options = [part for text in given for part in ("--group", text)]
     assert exit_code("report", synthetic_folder, *options) != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_the_plan_warns_of_is_on_the_page(synthetic_folder, tmp_path, monkeypatch, capsys):
+    warnings = "podium.orchestrator.planning.block_plan.slow_proxies"
+    monkeypatch.setattr(warnings, lambda study: [f"Warning: {', '.join(study.loss_names)}."])
+    given = ("--output", tmp_path / "page.html", "--json", "-")
+    assert exit_code("report", synthetic_folder, *given) == 0
+    expected = "contrastive, multi_similarity, proxy_anchor."
+    assert expected in json.loads(capsys.readouterr().out)["notices"]
