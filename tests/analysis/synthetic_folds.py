@@ -16,7 +16,6 @@ TRUTH = Truth(
 """One block; its searches are written beside the folds."""
 
 FOLDS = 4
-BUMP = 0.2  # of a fold's validation score at an epoch of its own
 _NESTED = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
 
 Row = dict[str, object]
@@ -74,8 +73,6 @@ def _fold_row(truth: Truth, search: Search, seed_index: int, fold: int) -> Row:
         selected_from=truth.search_trials,
     )
     nested = {name: [{**part, "fold": fold} for part in row[name]] for name in _NESTED}
-    for score in nested["scores"]:
-        score["value"] += BUMP * (score["epoch"] == fold + 1)
     return {
         **row,
         **nested,

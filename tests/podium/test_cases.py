@@ -93,12 +93,6 @@ def test_the_best_of_small_scores_is_the_smallest(tmp_path):
     )
 
 
-def test_the_only_column_of_numbers_is_the_metric(capsys):
-    called = call(capsys, "tournament", TABLES / "latency.csv")
-    assert called.err == "Read as: 2 blocks (dataset); 2 competitors (loss); metric latency_ms\n"
-    assert "ranked by latency_ms within 2 settings (dataset)" in called.out
-
-
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_terminal_of_any_encoding_shows_the_text(encoding):
     words = [

@@ -1,12 +1,9 @@
 """Tables as LaTeX: their values at their place, and nothing in a text is a command.
 
-The oracle for escaping is a small reader of LaTeX written for the tests; where pdflatex is
-installed it is the other one.
+The oracle for escaping is a small reader of LaTeX written for the tests.
 """
 
 import re
-import shutil
-import subprocess
 
 import pytest
 from hypothesis import given
@@ -14,8 +11,6 @@ from hypothesis import strategies as st
 
 from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
-
-EVIL = r"a_b %c &d #e {f} ~g ^h \i $j <k> |l| [m] *n* `o` \"p\" --no -x ± − – χ² é"
 
 
 def table_with(rows, columns=None, **values):
@@ -57,10 +52,8 @@ def test_values_stand_in_their_rows_and_columns():
     latex = latex_table(table_with([["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]))
 
     assert body_rows(latex) == [["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]
-
-
-def test_names_stand_to_the_left_and_numbers_to_the_right():
-    assert r"\begin{tabular}{@{}lrr@{}}" in latex_table(table_with([["a", "1", "2"]]))
+    assert r"\begin{tabular}{@{}lrr@{}}" in latex
+    assert r"\multicolumn" not in latex
 
 
 def test_caption_label_note_and_rules_are_there():
@@ -96,10 +89,6 @@ def test_groups_of_columns_have_a_head_and_a_rule():
     assert r"\multicolumn{1}{c}{Google\_Net} \\" in latex
     assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in latex
     assert groups < latex.index(r"\cmidrule") < latex.index("Loss & 64 & 512 & 64")
-
-
-def test_a_table_without_groups_has_one_row_of_heads():
-    assert r"\multicolumn" not in latex_table(table_with([["a", "1"]]))
 
 
 def test_forty_rows_float_and_more_break_over_pages():
@@ -198,32 +187,3 @@ def test_any_text_leaves_braces_balanced_and_rows_as_wide_as_the_head(rows, capt
     assert not {"#", "~~", "^", "_"} & set(found)
     assert found.count("$") % 2 == 0
     assert [len(row) for row in body_rows(latex)] == [len(rows[0])] * len(rows)
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_it_compiles(tmp_path):
-    columns = [
-        Column(label="*Loss", is_number=False),
-        *(Column(label=dim, group=group) for group in ("[A]", EVIL) for dim in ("64", "512")),
-    ]
-    row = [EVIL, Cell(text="1.00", detail="± 0.50", is_best=True), "2", "[3", "*"]
-    tables = [
-        table_with([row, ["[0.2]", *row[1:]]], columns, caption=EVIL, note=EVIL),
-        table_with([row] * 60, columns, name="scores-2", caption=EVIL, note=EVIL),
-        table_with([], columns, name="scores-3"),
-    ]
-    packages = r"\usepackage{booktabs,longtable,graphicx,array}"
-    body = "".join(map(latex_table, tables))
-    (tmp_path / "t.tex").write_text(
-        f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}",
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout[-2000:]

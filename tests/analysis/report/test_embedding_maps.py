@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from podium.analysis.figures.series import series_of
-from podium.analysis.page.html_page import Page, render_page
 from podium.analysis.report.images import (
     CLASSES,
     IMAGES,
@@ -24,7 +23,6 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.changed_results import with_views
-from tests.analysis.page_text import section_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -133,16 +131,6 @@ def test_a_damaged_file_is_an_error_that_names_it(bare, tmp_path):
 
     with pytest.raises(CorruptFileError, match=r"\.safetensors is not a safetensors file"):
         maps_section_of(store)
-
-
-def test_the_same_embeddings_give_the_same_bytes_and_a_small_page(folder, maps_section):
-    first, second = (
-        render_page(Page(title="t", subtitle="s", sections=(made,)))
-        for made in (maps_section, maps_section_of(folder))
-    )
-
-    assert first == second
-    assert len(section_of(first, "maps")) < 110_000
 
 
 @pytest.mark.parametrize(("num", "dim"), [(20, 5), (5, 20), (6, 1), (4, 2)])

@@ -129,17 +129,6 @@ def test_a_score_that_is_not_stored_is_refused_with_those_that_are(store, tmp_pa
         read_results(without, score="nmi")
 
 
-def test_the_page_has_every_stored_metric_whatever_it_ranks_by(store, nmi_page):
-    for page in (study_report(read_results(store)), nmi_page):
-        (first, *_) = [table for table in tables_of(page) if table.name == "without-k-0"]
-        assert first.caption.startswith(
-            "glyphs-cyrillic, conv_small: R-precision, MAP@R, NMI and F1 in %"
-        )
-        heads = [(column.group, column.label) for column in first.columns[1:]]
-        metrics = ["R-precision", "MAP@R", "NMI", "F1"]
-        assert heads == [(f"{d} dimensions", m) for d in (16, 32) for m in metrics]
-
-
 def test_importances_follow_the_score_where_searches_were_tested_by_it(nmi_text):
     text = nmi_text
     assert (

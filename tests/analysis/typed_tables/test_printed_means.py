@@ -31,15 +31,6 @@ def wide(write):
     return read
 
 
-@pytest.mark.parametrize("name", ["Average", "Mean", "avg."])
-@pytest.mark.parametrize("last", ["61.3,79,76", "61.33,79,76", "61,79,76"])
-def test_a_row_that_is_the_mean_of_the_others_is_no_competitor(write, name, last):
-    path = write(WIDE.format(names="", a="", b="", c="") + f"{name},{last}\n")
-    table = read_table(path)
-    assert table.cells["Method"].unique().sort().to_list() == ["A", "B", "C"]
-    assert table.warnings == (f"left out: {name!r} of Method, the mean of the others",)
-
-
 def test_a_row_called_average_that_is_none_is_ranked_and_named(write):
     table = read_table(write(WIDE.format(names="", a="", b="", c="") + "Average,61.3,89,76\n"))
     assert table.cells["Method"].n_unique() == 4

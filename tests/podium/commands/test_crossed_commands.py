@@ -103,18 +103,6 @@ def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     ]
 
 
-def test_status_has_a_line_for_each_protocol_and_repeat(capsys, crossed_folder):
-    status = json.loads(call(capsys, "status", crossed_folder, "--json").out)
-    assert [row["id"] for row in status["progress"]["searches"]] == [
-        f"glyphs-greek.conv_small.8.contrastive.{protocol}.{repeat}"
-        for protocol in ("untrained", "test_tuned")
-        for repeat in (0, 1)
-    ]
-    counts = [(row["done"], row["finals_done"]) for row in status["progress"]["searches"]]
-    assert counts == [(1, 2)] * 4
-    assert status["progress"]["trials_done"] == 4 * 3 + 2
-
-
 def test_no_two_searches_are_watched_under_one_name(ended):
     _, progress = ended
     assert [search.name for search in progress.searches] == [
