@@ -174,8 +174,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/trials", "podium/errors", "trainables", "trainables/settings",
     },
     "orchestrator/study_validation": {
-        "orchestrator", "orchestrator/results/records", "orchestrator/search_samplers",
-        "orchestrator/study", "orchestrator/study_parser", "podium/errors", "search_spaces",
+        "orchestrator/results/records", "orchestrator/search_samplers",
+        "orchestrator/study", "orchestrator/study_parser", "podium/errors",
         "trainables", "trainables/dataset_interface", "trainables/network", "trainables/settings",
     },
     "trainables/population": {
@@ -191,7 +191,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/study_parser": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "search_spaces",
-        "trainables", "trainables/network", "trainables/recipes",
+        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/recipes",
         "trainables/settings",
     },
     "orchestrator/trials": {

@@ -208,9 +208,12 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
     root = compose(text, source)
     problems = Problems(root)
     keys = read_keys(_Keys, root.values, (), problems)
-    stated = root.values.get("budget") if isinstance(root.values, dict) else None
-    hours = {name: it for name, it in asdict(keys.budget).items() if name in (stated or ())}
-    if hours and not problems.concern("budget"):
+    if keys is None:
+        problems.raise_any()
+    assert keys is not None
+    stated = root.values.get("budget") or ()
+    hours = {name: it for name, it in asdict(keys.budget).items() if name in stated}
+    if hours:
         check_budget(replace(study, budget=Control(hours=hours).budget(study.budget)), problems)
     given = keys.cancel or ()
     ids = _ids(study) if given else {}

@@ -87,24 +87,22 @@ def _adapter() -> TypeAdapter[list[Study]]:
 
 def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a study, as plain values: what is said of single losses is at these."""
-    if unknown := sorted(values.keys() - set(_KEYS)):
-        raise ValueError(f"{unknown[0]} is unknown")
-    training = dict(values["training"])
-    recipe = training.pop("recipe")
-    if unknown := sorted(training.keys() - TRAINING_TYPES.keys()):
+    overrides = dict(values["training"])
+    recipe = overrides.pop("recipe")
+    if unknown := sorted(overrides.keys() - TRAINING_TYPES.keys()):
         raise ValueError(f"training.{unknown[0]} is unknown")
-    losses = [
-        {
-            "name": name,
-            "space": _space(values["spaces"][name]) if name in values["spaces"] else None,
-            "values": values["values"].get(name, {}),
-        }
-        for name in values["losses"]
-    ]
+    spaces, stated = values["spaces"], values["values"]
     return {
         **{key: value for key, value in values.items() if key not in _OF_LOSSES},
-        "losses": losses,
-        "training": {"recipe": recipe, "overrides": training},
+        "losses": [
+            {
+                "name": name,
+                "space": _space(spaces[name]) if name in spaces else None,
+                "values": stated.get(name, {}),
+            }
+            for name in values["losses"]
+        ],
+        "training": {"recipe": recipe, "overrides": overrides},
     }
 
 

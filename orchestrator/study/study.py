@@ -25,6 +25,15 @@ Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
 Stopping = Literal["asha", "folds", "none"]
 TrainOn = Literal["part", "all"]
+Tunable = Literal[
+    "learning_rate",
+    "head_learning_rate_factor",
+    "proxy_learning_rate",
+    "weight_decay",
+    "proxy_weight_decay",
+    "step_factor",
+    "warm_up_epochs",
+]
 
 
 def _whole_above_one(gpus: float) -> float:
@@ -71,12 +80,7 @@ class EarlyStopping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStart:
-    """Earlier results whose best configs are tried first (`orchestrator.run.warm_start`).
-
-    Attributes:
-        folder: results folder.
-        top: maximum number of configs for each search.
-    """
+    """Earlier results of which the ``top`` best configs of each search are tried first."""
 
     folder: Annotated[Text, Field(alias="from")]
     top: Trials = 3
@@ -87,11 +91,9 @@ class SearchSettings:
     """One search per block, loss, protocol and repeat; every search has the same budget.
 
     Attributes:
-        sampler: what draws configs.
         trials: budget of each search.
         space: name of the losses' spaces that are searched.
         tune: training hyperparameters that are searched besides.
-        early_stopping: rule that prunes trials.
         order: ``deterministic`` makes suggestions independent of which trial ends first.
         lag: in deterministic order, suggestion i knows the outcomes of suggestions 0 to i - lag.
         repeats: searches of each block, loss and protocol.
@@ -99,7 +101,6 @@ class SearchSettings:
             only of samplers that do not learn.
         splits: ``fresh`` gives each repeat a split seed of its own, ``same`` gives all the
             protocol's.
-        warm_start: earlier results to take first configs from; None for none.
         max_concurrent: maximum number of trials of a search at a time; None for no limit.
         population: members of a population at most, for trials that can be members of one; 1 has
             every trial run alone.
@@ -108,7 +109,7 @@ class SearchSettings:
     sampler: SamplerName = "tpe"
     trials: Trials = 20
     space: Text = "joint"
-    tune: Different[Text] = ("learning_rate",)
+    tune: Different[Tunable] = ("learning_rate",)
     early_stopping: EarlyStopping = field(default_factory=EarlyStopping)
     order: Literal["asynchronous", "deterministic"] = "asynchronous"
     lag: Trials = 2
@@ -125,7 +126,6 @@ class FinalSettings:
     """Winner and published default of each search, retrained with fresh seeds, then tested once.
 
     Attributes:
-        seeds: number of seeds of each finalist.
         protocol: protocol of finals on a part of the classes; None for that of the search.
         train_on: ``part``: on the training classes of ``protocol``, tested at the best epoch by
             validation;
@@ -177,7 +177,6 @@ class ResourceSettings:
     """What one trial occupies, and for how long it may.
 
     Attributes:
-        cpus_per_trial: CPUs of a trial.
         gpus_per_trial: GPUs of a trial; fractions share one.
         trial_hours: a trial whose attempts take longer together fails; None for no limit.
         stuck_minutes: an attempt that reports nothing for so long is killed and repeated; None
@@ -233,10 +232,7 @@ class Control:
 class KeepSettings:
     """What tested trials leave beside their scores (`trainables.trial.fold_artifacts`).
 
-    Attributes:
-        models: whether weights of final trials are kept.
-        embeddings: whether embeddings of the test images are kept, of final trials and of
-            baselines.
+    Weights are those of final trials, embeddings of test images of final trials and baselines.
     """
 
     models: StrictBool = True
@@ -262,7 +258,6 @@ class Study:
             when the study first used it (`orchestrator.study.foreign_code`).
         declared_differences: name of what differs between the losses -> why
             (`orchestrator.study.fairness`); changes no number.
-        tournament: test by which losses are called significantly different.
         expect: published results to compare those of the study with; changes no number.
         ks: values of K of the metrics; the first is the primary one.
     """

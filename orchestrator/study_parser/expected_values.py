@@ -39,8 +39,8 @@ _HP = "hp."  # what columns of hyperparameters begin with, as in tables of trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Keys:
-    source: Text = ""
-    file: Text = ""
+    source: Text
+    file: Text
     names: Mapping[str, Text] = field(default_factory=dict)
     tolerance: Annotated[StrictFloat, Field(ge=0, le=100)] = 1.0  # points
     finalist: Literal["winner", "default"] = "winner"
@@ -64,10 +64,8 @@ def with_expected(study: Study, given: Given, problems: Problems) -> Study:
     if values is None:
         return study
     keys = read_keys(_Keys, values, (EXPECT,), problems)
-    needed = () if problems.concern(EXPECT) else ("source", "file")
-    for key in needed:
-        if not getattr(keys, key):
-            problems.at((EXPECT, key), "must be given")
+    if keys is None:
+        return study
     for loss in keys.ranks:
         if loss not in study.loss_names:
             note_unknown((EXPECT, "ranks", loss), study.loss_names, problems)

@@ -23,7 +23,7 @@ from podium.trainables.settings.legal_ranges import Interval, Number, OneOf, Par
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Keys:
-    loss: Text | None = None
+    loss: Text
     values: Any = field(default_factory=dict)
     space: Any = None
 
@@ -45,12 +45,8 @@ def _read_loss(
     item: object, path: Path, files: dict[str, FilePath], problems: Problems
 ) -> StudyLoss | None:
     keys = read_keys(_Keys, {"loss": item} if isinstance(item, str) else item, path, problems)
-    if keys.loss is None:
-        if not problems.concern(path):
-            problems.at(path, "must have a loss, such as {loss: triplet, values: {margin: 0.2}}")
-        return None
-    facts = _facts(keys.loss, (*path, "loss"), files, problems)
-    if facts is None:
+    facts = None if keys is None else _facts(keys.loss, (*path, "loss"), files, problems)
+    if keys is None or facts is None:
         return None
     values = read_values(keys.values, facts.legal_parameters, (*path, "values"), problems)
     space = None
@@ -126,8 +122,8 @@ _MAX_STEPS = 100_000  # of one range: a grid goes through all
 class _Range:
     """A range to search; the hyperparameter says which ends are legal."""
 
-    low: Any = None
-    high: Any = None
+    low: Any
+    high: Any
     log: StrictBool = False
     step: Annotated[StrictFloat, Field(gt=0)] | None = None
 
@@ -145,8 +141,10 @@ def _tried(
         make = partial(Choice, known, **noted)
     elif isinstance(given, dict) and isinstance(parameter.legal, Interval | Whole | Number):
         keys = read_keys(_Range, given, path, problems)
+        if keys is None:
+            return None
         for key in ("low", "high"):
-            _read_value(given.get(key), (*path, key), parameter, problems)
+            _read_value(given[key], (*path, key), parameter, problems)
         make = partial(_range, keys, parameter, **noted)
     else:
         shapes = "a range {low, high, log, step} of numbers or a list of values"

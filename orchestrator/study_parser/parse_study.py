@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from itertools import pairwise
 from pathlib import Path as FilePath
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, StrictFloat, StrictInt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictFloat, StrictInt
 
 from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.study_keys import Text
@@ -48,36 +48,21 @@ from podium.orchestrator.study_parser.read_keys import (
     note_unknown,
     read_items,
     read_keys,
-    read_mapping,
 )
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
+from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.initial_weights import weights_problem
 from podium.trainables.recipes import RECIPES
 from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole, entry_of
 from podium.trainables.settings.legal_ranges import Text as AnyText
-from podium.trainables.settings.training_settings import (
-    LEGAL_VALUES,
-    TRAINING_TYPES,
-    HyperparameterValue,
-)
+from podium.trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES
 from podium.trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
     BackboneSettings,
     DatasetSettings,
     ProtocolKind,
     ProtocolSettings,
-)
-
-# Fields of a study that are not keys of its file, or read by what knows more than their type.
-_NOT_PLAIN = (
-    *("name", "datasets", "backbones", "losses", "protocols", "search", "final", "training"),
-    *("warm_starts", "code", "declared_differences", "expect", "ks"),
-)
-_PLAIN = [it for it in fields(Study) if it.name not in _NOT_PLAIN]
-_SECTIONS = (
-    *("datasets", "backbones", "losses", "protocol", "search", "final", "training", "metrics"),
-    *("declared_differences", "expect"),
 )
 
 _TRAINING: Mapping[str, Parameter] = {
@@ -97,22 +82,35 @@ def _folder_name(name: str) -> str:
 _Name = Annotated[Text, AfterValidator(_folder_name)]
 _Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
 
-# Kind of protocol -> name, type and default of its keys. refit trains on every class, so no search
-# can validate: final.train_on all asks for it.
-_FRACTION = ("val_fraction", Annotated[StrictFloat, Field(gt=0, lt=1)], 0.1)
-_SEED = ("split_seed", Seed, 0)
-_TAKES: Mapping[str, tuple[tuple[str, Any, Any], ...]] = {
-    "fixed": (_FRACTION, _SEED),
-    "kfold": (("folds", _Folds, 10), _SEED),
-    "random_splits": (_FRACTION, _SEED),
-    "repeated_kfold": (("folds", _Folds, 10), ("repeats", _Folds, 2), _SEED),
-    "published": (("classes_file", Text, ""),),
+# Kind of protocol -> its keys. refit trains on every class, so no search can validate:
+# final.train_on all asks for it.
+_TAKES: Mapping[str, tuple[str, ...]] = {
+    "fixed": ("val_fraction", "split_seed"),
+    "kfold": ("folds", "split_seed"),
+    "random_splits": ("val_fraction", "split_seed"),
+    "repeated_kfold": ("folds", "repeats", "split_seed"),
+    "published": ("classes_file",),
     "test_tuned": (),
 }
-_PROTOCOLS: Mapping[str, Any] = {
-    kind: make_dataclass("_Protocol", [("name", _Name, ""), ("kind", str, kind), *takes])
-    for kind, takes in _TAKES.items()
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "asha": ("grace_epochs", "reduction_factor"),
+    "folds": ("reduction_factor",),
+    "none": (),
 }
+"""Kind of early stopping -> its keys."""
+_MEMBERS = 64  # of a population at most, where the study says ``auto``
+_BATCHES = 4  # in which a sampler that learns gets its budget then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Protocol:
+    kind: Literal["fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned"]
+    name: _Name = ""
+    val_fraction: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.1
+    folds: _Folds = 10
+    repeats: _Folds = 2
+    split_seed: Seed = 0
+    classes_file: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,168 +120,211 @@ class _Metrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Backbone:
-    name: Text = ""
+    name: Text
     weights: Text | None = None
 
 
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
+
+def _plain_search(given: object) -> object:
+    """The section ``search`` without words in place of a mapping or a number."""
+    if not isinstance(given, dict):
+        return given
+    values = {**given}
+    if isinstance(kind := values.get("early_stopping"), str):
+        values["early_stopping"] = {"kind": kind}
+    population = values.get("population")
+    if population is False or population in ("auto", "off"):  # YAML takes off for false
+        del values["population"]
+    return values
+
+
+def _without_protocol(given: object) -> object:
+    if not isinstance(given, dict):
+        return given
+    return {key: value for key, value in given.items() if key != "protocol"}
+
+
+# Fields of a study that are read as they are.
+_PLAIN = [
+    *("embedding_dims", "resources", "budget", "image_sizes", "tournament", "keep"),
+    *("quarantine", "seed", "storage"),
+]
+# Sections that are read by what knows more than their type.
+_OTHERS = ("datasets", "backbones", "protocol", "training", "expect")
 _Keys = make_dataclass(
     "_Keys",
     [
-        ("study", _Name, ""),
-        *((it.name, it.type, copy.copy(it)) for it in _PLAIN),
-        *((it, Any, None) for it in _SECTIONS),
+        ("study", _Name),
+        ("losses", Any),
+        *((it.name, it.type, copy.copy(it)) for it in fields(Study) if it.name in _PLAIN),
+        *((name, Any, None) for name in _OTHERS),
+        ("search", Annotated[SearchSettings, BeforeValidator(_plain_search)], SearchSettings()),
+        ("final", Annotated[FinalSettings, BeforeValidator(_without_protocol)], FinalSettings()),
+        ("metrics", _Metrics, _Metrics()),
+        ("declared_differences", _Declared, _Declared()),
     ],
     kw_only=True,
 )
 
 
 def read_study(given: Given, problems: Problems) -> Study:
-    """The study as far as it can be read; every value that is wrong is noted in ``problems``."""
+    """The study of these values, whose combinations are not checked.
+
+    Raises:
+        StudyError: a value is wrong; says all of them.
+    """
     values = given.values
     if not isinstance(values, dict):
         problems.add((), "the study must be a mapping", got=values)
         problems.raise_any()
     keys: Any = read_keys(_Keys, values, (), problems)
-    name, storage = _place(keys, values, problems)
-    if "losses" not in values:
-        problems.add("losses", "losses must be given")
-    protocols = _protocols(values.get("protocol", {}), problems)
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
-    datasets = _datasets(values, problems)
-    training = _read_training(values.get("training", {}), datasets, problems)
+    datasets = _datasets(values.get("datasets", ["glyphs"]), problems)
+    overrides = read_values(values.get("training", {}), _TRAINING, ("training",), problems)
+    recipe = str(overrides.pop("recipe", default_recipe(datasets)))
+    training = StudyTraining(recipe=recipe, overrides=overrides)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
-    differences = values.get("declared_differences", {})
-    declared: Any = read_keys(_Declared, differences, ("declared_differences",), problems)
-    size = default_image_size(training.recipe, datasets)
-    plain = {it.name: getattr(keys, it.name) for it in _PLAIN} | {
-        "storage": storage,
-        "image_sizes": keys.image_sizes or (() if size is None else (size,)),
-    }
+    protocols = _protocols(values.get("protocol", {}), problems)
+    final = keys and _final(keys.final, values.get("final", {}), protocols, problems)
+    search = keys and _search(
+        keys.search, values.get("search", {}), are_heads(training, backbones), problems
+    )
+    plain: dict[str, Any] = {name: getattr(keys, name, None) for name in _PLAIN}
+    if keys and "storage" in values:
+        plain["storage"] = read_storage(keys.storage, ("storage",), problems)
+    problems.raise_any()
+    size = default_image_size(recipe, datasets)
+    plain["image_sizes"] = keys.image_sizes or (() if size is None else (size,))
+    declared = asdict(keys.declared_differences)
     return Study(
-        name=name,
+        name=keys.study,
         datasets=datasets,
         backbones=backbones,
         losses=losses,
         protocols=protocols,
-        search=_read_search(
-            values.get("search", {}), are_heads(training, backbones), problems=problems
-        ),
-        final=_read_final(values.get("final", {}), protocols[0], problems),
+        search=search,
+        final=final,
         training=training,
-        declared_differences={name: why for name, why in asdict(declared).items() if why},
-        ks=read_keys(_Metrics, values.get("metrics", {}), ("metrics",), problems).k,
+        declared_differences={name: why for name, why in declared.items() if why},
+        ks=keys.metrics.k,
         **plain,
     )
 
 
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
-    """Name and storage of the study alone; what is wrong with them is noted."""
-    stated = read_mapping(given.values, [it.name for it in fields(_Keys)], (), problems)
-    place: dict[str, Any] = {key: stated[key] for key in ("study", "storage") if key in stated}
-    return _place(read_keys(_Keys, place, (), problems), place, problems)
+    """Name and storage of the study alone.
+
+    Raises:
+        StudyError: they are wrong.
+    """
+    values = given.values if isinstance(given.values, dict) else {}
+    stated = {key: values[key] for key in ("study", "storage") if key in values}
+    keys: Any = read_keys(_Keys, {"losses": None, **stated}, (), problems)
+    problems.raise_any()
+    storage = read_storage(keys.storage, ("storage",), problems) if "storage" in stated else ""
+    problems.raise_any()
+    return keys.study, storage or keys.storage
 
 
-def _place(keys: Any, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
-    storage = keys.storage
-    if "study" not in values:
-        problems.add("study", "study must be given")
-    if "storage" in values and not problems.concern("storage"):
-        storage = read_storage(storage, ("storage",), problems)
-    return keys.study, storage
+def _datasets(given: object, problems: Problems) -> tuple[DatasetSettings, ...]:
+    found: dict[str, DatasetSettings] = {}
+    said: set[str] = set()  # of several data sets within one folder that is missing
+    for path, item in read_items(given, ("datasets",), problems, most=MAX_CROSSED):
+        dataset = _dataset(item, path, problems)
+        if dataset is None or problems.concern(path):
+            continue
+        label = dataset.label
+        if label in found:
+            rule = "the data sets of a study must differ: give one of them another label"
+            problems.add(path, rule, got=label)
+        elif not NAME.fullmatch(label):
+            rule = f"the label of a data set names folders: {NAME_RULE}"
+            problems.add(path, rule, got=label)
+        found[label] = dataset
+        try:
+            dataset_facts(dataset)
+        except TrialInputError as error:
+            if str(error) not in said:
+                problems.add(path, str(error))
+            said.add(str(error))
+    return tuple(found.values())
 
 
-def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSettings, ...]:
-    given = values.get("datasets", ["glyphs"])
-    items = read_items(given, ("datasets",), problems, most=MAX_CROSSED)
-    return tuple(_dataset(item, path, problems) for path, item in items)
-
-
-def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
-    """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
+def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings | None:
+    """A name, or a mapping of ``name`` and options, which are the data set's to check."""
     values = {"name": item} if isinstance(item, str) else item
-    if not isinstance(values, dict) or "name" not in values:
+    if not isinstance(values, dict) or not str(values.get("name", "")).strip():
         problems.at(path, "must be a name, or a mapping with a name", got=item)
-        return DatasetSettings(name="")
-    options: dict[str, HyperparameterValue] = {}
+        return None
+    options = dict(values)
     for key, value in values.items():
-        at = (*path, key)
-        if key == "name":
-            if not isinstance(value, str) or not value.strip():
-                problems.at(at, "must be text that is not blank", got=value)
-        elif not isinstance(value, bool | int | float | str):
-            problems.at(at, "must be one value", got=value)
-        else:
-            is_path = key in LOCATION_OPTIONS and isinstance(value, str)
-            options[key] = read_path(str(value), at, problems) if is_path else value
-    return DatasetSettings(name=str(values["name"]), options=options)
+        if not isinstance(value, bool | int | float | str):
+            problems.at((*path, key), "must be one value", got=value)
+        elif key in LOCATION_OPTIONS and isinstance(value, str):
+            options[key] = read_path(value, (*path, key), problems)
+    return DatasetSettings(name=str(options.pop("name")), options=options)
 
 
-def _read_training(
-    given: object, datasets: Sequence[DatasetSettings], problems: Problems
-) -> StudyTraining:
-    """Recipe and overrides, each of its type and in its range."""
-    overrides = read_values(given, _TRAINING, ("training",), problems)
-    recipe = str(overrides.pop("recipe", default_recipe(datasets)))
-    return StudyTraining(recipe=recipe, overrides=overrides)
+def _final(
+    final: FinalSettings, given: Any, protocols: Sequence[ProtocolSettings], problems: Problems
+) -> FinalSettings:
+    """The section ``final`` with its protocol, whose split seed is the searches' unless given."""
+    train_on = tuple(it for it in get_args(TrainOn) if it in final.train_on)
+    own, path = given.get("protocol"), ("final", "protocol")
+    protocol = None if own is None else _protocol(own, path, problems)
+    if protocol is None:
+        return replace(final, train_on=train_on)
+    if protocol.leaks or protocol.name:  # rows have the name of the search's protocol
+        problems.at(path, "must not be test_tuned, or have a name", got=own)
+    if protocol.is_seeded and "split_seed" not in own and protocols:
+        protocol = replace(protocol, split_seed=protocols[0].split_seed)
+    return replace(final, train_on=train_on, protocol=protocol)
 
 
-def _read_final(given: object, protocol: ProtocolSettings, problems: Problems) -> FinalSettings:
-    """The section ``final``; its protocol has the split seed of the searches' unless it says."""
-    values: Any = dict(given) if isinstance(given, dict) else given
-    own = values.pop("protocol", None) if isinstance(values, dict) else None
-    final = read_keys(FinalSettings, values, ("final",), problems)
-    return replace(
-        final,
-        protocol=None if own is None else _final_protocol(own, protocol.split_seed, problems),
-        train_on=tuple(it for it in get_args(TrainOn) if it in final.train_on),
-    )
-
-
-def _final_protocol(values: object, split_seed: int, problems: Problems) -> ProtocolSettings:
-    path: Path = ("final", "protocol")
-    protocol = _protocol(values, path, problems)
-    if protocol.leaks:  # at an epoch that no test class chose
-        problems.at((*path, "kind"), "must not be test_tuned")
-    if protocol.name:
-        problems.at((*path, "name"), "must not be given: rows have that of the search's protocol")
-    has_seed = not protocol.is_seeded or (isinstance(values, dict) and "split_seed" in values)
-    return protocol if has_seed else replace(protocol, split_seed=split_seed)
-
-
-def _protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
+def _protocols(given: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
     """One mapping, or a list of them with different labels, as far as they can be read."""
-    if not isinstance(values, list):
-        return (_protocol(values, ("protocol",), problems),)
+    items: list[tuple[Path, Any]] = [(("protocol",), given)]
+    if isinstance(given, list):
+        items = read_items(given, ("protocol",), problems, most=MAX_CROSSED)
     found: list[ProtocolSettings] = []
-    for path, item in read_items(values, ("protocol",), problems, most=MAX_CROSSED):
+    for path, item in items:
         protocol = _protocol(item, path, problems)
-        for other in found if not problems.concern(path) else ():
+        if protocol is None:
+            continue
+        for other in found:
             # Neither name nor path of the file changes a number.
             if replace(protocol, name=other.name, classes_file=other.classes_file) == other:
                 problems.at(path, f"is in the list already: it splits as {other.label} does")
             elif protocol.label.lower() == other.label.lower():  # as folders, too
                 problems.at(path, "must have a name of its own", got=protocol.label)
         found.append(protocol)
-    return tuple(found) or (ProtocolSettings(),)
+    return tuple(found)
 
 
-def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSettings:
-    """One protocol; notes what is wrong, such as keys that its kind does not take."""
-    kind = values.get("kind", "fixed") if isinstance(values, dict) else "fixed"
-    if str(kind) not in _TAKES:
-        problems.at((*path, "kind"), "must be one of the choices", got=kind, choices=_TAKES)
-        return ProtocolSettings()
-    keys = read_keys(_PROTOCOLS[kind], values, path, problems)
-    if keys.name in get_args(ProtocolKind) and keys.name != kind:
+def _protocol(given: object, path: Path, problems: Problems) -> ProtocolSettings | None:
+    """One protocol; None if something is wrong, such as a key that its kind does not take."""
+    values = {"kind": "fixed", **given} if isinstance(given, dict) else given
+    keys = read_keys(_Protocol, values, path, problems)
+    if keys is None:
+        return None
+    takes = _TAKES[keys.kind]
+    _refuse_others(values, (*takes, "kind", "name"), path, problems)
+    if keys.name in get_args(ProtocolKind) and keys.name != keys.kind:
         problems.at((*path, "name"), "must not be another kind of protocol", got=keys.name)
     if problems.concern(path):
-        return ProtocolSettings()
-    taken = asdict(keys)
-    if kind == "published":
+        return None
+    taken = {"val_fraction": None, **{name: getattr(keys, name) for name in takes}}
+    if keys.kind == "published":
         taken["classes_file"], taken["val_classes"] = _classes(keys.classes_file, path, problems)
-    return ProtocolSettings(**{"val_fraction": None, **taken})
+    return ProtocolSettings(kind=keys.kind, name=keys.name, **taken)
+
+
+def _refuse_others(given: Any, takes: Sequence[str], path: Path, problems: Problems) -> None:
+    for key in given:
+        if key not in takes:
+            note_unknown((*path, key), takes, problems)
 
 
 def _classes(
@@ -307,34 +348,15 @@ def _classes(
     return file, tuple(names)
 
 
-# Kind of early stopping -> its keys.
-_NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "asha": ("kind", "grace_epochs", "reduction_factor"),
-    "folds": ("kind", "reduction_factor"),
-    "none": ("kind",),
-}
-_MEMBERS = 64  # of a population at most, where the study says ``auto``
-_BATCHES = 4  # in which a sampler that learns gets its budget then
-
-
-def _read_search(given: object, has_heads: bool, problems: Problems) -> SearchSettings:
+def _search(
+    search: SearchSettings, given: Any, has_heads: bool, problems: Problems
+) -> SearchSettings:
     """The section ``search``; ``has_heads``: whether all trials train an embedding layer alone."""
-    values: Any = dict(given) if isinstance(given, dict) else {}
-    stopping = values.get("early_stopping")
-    if isinstance(stopping, str):
-        values["early_stopping"] = {"kind": stopping}
-    population = values.get("population", "auto" if has_heads else "off")
-    if population is False or population in ("auto", "off"):  # YAML takes off for false
-        values["population"] = 1
-    values = values if isinstance(given, dict) else given
-    search = read_keys(SearchSettings, values, ("search",), problems)
-    if problems.concern("search"):
-        return search
-    takes = _NUMBERS[search.early_stopping.kind]
-    for key in values.get("early_stopping", {}):
-        if key not in takes:
-            note_unknown(("search", "early_stopping", key), takes, problems)
-    if population == "auto":
+    stopping = given.get("early_stopping", {})
+    if isinstance(stopping, dict):
+        takes = ("kind", *_NUMBERS[search.early_stopping.kind])
+        _refuse_others(stopping, takes, ("search", "early_stopping"), problems)
+    if given.get("population", "auto" if has_heads else "off") == "auto":
         share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
         search = replace(search, population=min(_MEMBERS, max(1, share)))
     if search.warm_start is None:
@@ -343,23 +365,22 @@ def _read_search(given: object, has_heads: bool, problems: Problems) -> SearchSe
     return replace(search, warm_start=replace(search.warm_start, folder=folder))
 
 
-def _backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ...]:
+def _backbones(given: object, problems: Problems) -> tuple[BackboneSettings, ...]:
     """All backbones of the study, no two of one name; weights in a file by its absolute path."""
     found: dict[str, BackboneSettings] = {}
-    for path, item in read_items(values, ("backbones",), problems, most=MAX_CROSSED):
-        backbone = _backbone(item, path, problems)
-        if backbone.name in found:
+    for path, item in read_items(given, ("backbones",), problems, most=MAX_CROSSED):
+        values = {"name": item} if isinstance(item, str) else item
+        keys = read_keys(_Backbone, values, path, problems)
+        if keys is None:
+            continue
+        if keys.name in found:
             rule = "is in the list already: different weights need a different study"
-            problems.at(path, rule, got=backbone.name)
-        found[backbone.name] = backbone
+            problems.at(path, rule, got=keys.name)
+        found[keys.name] = _backbone(keys, path, problems)
     return tuple(found.values())
 
 
-def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings:
-    given = {"name": item} if isinstance(item, str) else item
-    keys = read_keys(_Backbone, given, path, problems)
-    if not keys.name and not problems.concern(path):
-        problems.at(path, "must be a name, or a mapping with a name and weights", got=item)
+def _backbone(keys: _Backbone, path: Path, problems: Problems) -> BackboneSettings:
     weights, weights_path = keys.weights, (*path, "weights")
     if weights and (os.sep in weights or weights.startswith("~") or FilePath(weights).suffix):
         weights = read_path(weights, weights_path, problems)

@@ -38,17 +38,15 @@ _WORDS = {
 }
 
 
-def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) -> Keys:
-    """The values at ``path``, or all defaults if any is wrong.
+def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) -> Keys | None:
+    """The values at ``path``; None if any is wrong, which is noted.
 
     Args:
-        kind: dataclass whose fields are the keys; all have defaults.
+        kind: dataclass whose fields are the keys.
         values: mapping of keys to plain values.
         path: keys from the top of the study to the mapping.
         problems: collects what is wrong.
     """
-    if values == {}:  # a schema that nothing needs is not built: it takes milliseconds
-        return kind()
     try:
         (read,) = _adapter(kind).validate_python([values])  # type: ignore[arg-type]
         checked: Keys = read
@@ -56,7 +54,7 @@ def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) 
     except ValidationError as error:
         for item in error.errors(include_url=False):
             _note(item, kind, path, problems)
-        return kind()
+        return None
 
 
 @cache

@@ -6,7 +6,6 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 import math
 from dataclasses import replace
 
-from podium.orchestrator.folder_names import NAME, NAME_RULE
 from podium.orchestrator.results.records.metric_columns import (
     METRICS_WITHOUT_K,
     RECALL,
@@ -36,7 +35,6 @@ from podium.orchestrator.study.study import MAX_TRIALS, Study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.orchestrator.study_validation import training
-from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
@@ -47,24 +45,6 @@ _MAX_SEARCHES = 1_000_000
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
 _MIN_GROUPS = 2
-
-
-def check_names(study: Study, problems: Problems) -> None:
-    """Note names that do not exist, and data sets that are not as they are said to be.
-
-    Args:
-        study: study as far as it could be read.
-        problems: collects what is wrong, and knows what was found wrong in reading.
-    """
-    for index, name in enumerate(study.search.tune):
-        if name not in TRAINING_SPACES:
-            path = ("search", "tune", index)
-            problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
-    _check_datasets(study, problems)
-    if not problems.concern("losses", "search.tune", "search.space"):
-        _check_spaces(study, problems)
-    if not problems.concern("datasets", "backbones", "image_sizes", "training.recipe"):
-        training.check_sizes(study, problems)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:
@@ -80,28 +60,6 @@ def _check_spaces(study: Study, problems: Problems) -> None:
         if missing := [name for name in facts.parameters if name not in values]:
             rule = f"{loss.name} has no default for {', '.join(missing)}: give one under values"
             problems.add(("losses", index), rule)
-
-
-def _check_datasets(study: Study, problems: Problems) -> None:
-    labels: set[str] = set()
-    said: set[str] = set()  # of several data sets within one folder that is missing
-    for index, dataset in enumerate(study.datasets):
-        path = ("datasets", index)
-        if problems.concern(path):
-            continue
-        if dataset.label in labels:
-            rule = "the data sets of a study must differ: give one of them another label"
-            problems.add(path, rule, got=dataset.label)
-        if not NAME.fullmatch(dataset.label):
-            rule = f"the label of a data set names folders: {NAME_RULE}"
-            problems.add(path, rule, got=dataset.label)
-        labels.add(dataset.label)
-        try:
-            dataset_facts(dataset)
-        except TrialInputError as error:
-            if str(error) not in said:
-                problems.add(path, str(error))
-            said.add(str(error))
 
 
 def check_size(study: Study, problems: Problems) -> None:
@@ -127,6 +85,10 @@ def check_study(study: Study, problems: Problems) -> None:
         study: study with values that are right each by itself.
         problems: collects what is wrong.
     """
+    _check_spaces(study, problems)
+    training.check_sizes(study, problems)
+    if problems.concern("losses", "search.space", "image_sizes"):
+        return
     _check_protocols(study, problems)
     _check_search(study, problems)
     _check_folders(study, problems)

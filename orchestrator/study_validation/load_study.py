@@ -13,7 +13,7 @@ from podium.orchestrator.study_parser.file_paths import MAX_STUDY_BYTES, Unreada
 from podium.orchestrator.study_parser.parse_study import read_place, read_study
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import compose, plain_tree
-from podium.orchestrator.study_validation.check_study import check_names, check_size, check_study
+from podium.orchestrator.study_validation.check_study import check_size, check_study
 
 
 def load_study(
@@ -42,9 +42,8 @@ def load_study(
         root = root.override(name.split("."), compose(value, f"--set {name}", has_lines=False))
     problems = Problems(root)
     study = read_study(root, problems)
-    check_names(study, problems)
     check_size(study, problems)
-    problems.raise_any()  # combinations are checked once each value is right by itself
+    problems.raise_any()
     check_study(study, problems)
     study = with_expected(study, root, problems)
     problems.raise_any()
@@ -59,9 +58,7 @@ def study_place(path: Path) -> tuple[str, str]:
     """
     root = compose(_read(path), str(path))
     problems = Problems(root)
-    place = read_place(root, problems)
-    problems.raise_any()
-    return place
+    return read_place(root, problems)
 
 
 def _read(path: Path) -> str:

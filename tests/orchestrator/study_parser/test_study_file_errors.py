@@ -17,7 +17,7 @@ search: {trials: 2, trials: 3} -> this is not the YAML of a study; trials is giv
 search: {trials: many} -> search.trials must be a whole number; got "many"
 search: {sampler: tpee} -> search.sampler must be one of .*; got "tpee"; did you mean tpe? .*
 search: {space: joynt} -> search.space must be a space of contrastive; got "joynt"; did you .*
-search: {tune: [lr]} -> unknown parameter to tune; got "lr"; did you mean learning_rate? .*
+search: {tune: [lr]} -> search.tune[0] must be one of .*; got "lr"; did you mean learning_rate? .*
 search: {tune: learning_rate} -> search.tune must be a list .*, such as [learning_rate]; .*
 protocol: {kind: loo} -> protocol.kind must be one of the choices; .*
 protocol: {val_fraction: .nan} -> protocol.val_fraction must be .*; got NaN
@@ -69,7 +69,7 @@ def test_a_number_just_beyond_its_range_is_refused(tmp_path, override):
 LOSS_LISTS = f"""
 [contrastve] -> unknown loss 'contrastve' (did you mean 'contrastive'.*; known: {LOSSES}
 [3] -> losses[0] must be a mapping; got 3
-[{{space: {{}}}}] -> losses[0] must have a loss, such as .*
+[{{space: {{}}}}] -> losses[0].loss must be given
 [{{loss: nca+csml, values: {{nca.weight: -1}}}}] -> .*.nca.weight must be in [0, 1e+06]; got -1
 [contrastive+] -> a loss is a name, a class in a file .*; got '' in 'contrastive+'
 [contrastive+contrastive] -> the terms of a loss must differ in name, but 'contrastive' .*

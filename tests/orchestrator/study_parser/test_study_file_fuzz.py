@@ -19,7 +19,8 @@ seed storage name script classes loss space kind val_fraction folds split_seed s
 early_stopping grace_epochs reduction_factor order lag repeats max_concurrent seeds
 recipe epochs batch_size samples_per_class learning_rate proxy_learning_rate weight_decay k
 cpus_per_trial gpus_per_trial trial_hours stuck_minutes conv_small
-alpha margin low high log step
+alpha margin low high log step values classes_file image_sizes from top quarantine expect source
+file names budget gpu_hours tournament test groups keep declared_differences population
 """
 _WORDS = """
 x glyphs latin contrastive proxy_anchor conv_small fixed kfold tpe random asha folds none joint

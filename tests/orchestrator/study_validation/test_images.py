@@ -7,7 +7,7 @@ from tests.orchestrator.study_files import assert_matches, cases, load, problems
 
 REFUSED = """
 [resnet50, {name: resnet50, weights: random}] -> backbones[1] is in the list already: .*
-[{weights: random}] -> backbones[0] must be a name, or a mapping with a name .*
+[{weights: random}] -> backbones[0].name must be given
 [{name: resnet50, weights: IMAGENET1K_V9}] -> unknown weights 'IMAGENET1K_V9' of resnet50.*
 [{name: conv_small, weights: imagenet}] -> conv_small has no imagenet weights .*
 [bn_inception] -> bn_inception has no imagenet weights to download; .*

@@ -29,9 +29,9 @@ protocol: {kind: published} -> protocol.classes_file must be given: kind publish
 protocol: {kind: published, classes_file: /no.txt} -> .*cannot be read: No such file .*; got .*
 protocol: {kind: test_tuned, split_seed: 1} -> unknown key in protocol; .*; choices: kind, name
 protocol: {name: a/b} -> protocol.name names a folder: letters, digits, .*; got "a/b"
-final: {protocol: {kind: test_tuned}} -> final.protocol.kind must not be test_tuned
+final: {protocol: {kind: test_tuned}} -> final.protocol must not be test_tuned, .*
 final: {protocol: {kind: repeated_kfold, folds: 10000}} -> glyphs: a split .* folds 10000 of .*
-final: {protocol: {name: x, kind: kfold}} -> final.protocol.name must not be given: .*
+final: {protocol: {name: x, kind: kfold}} -> final.protocol must not .* have a name; .*
 final: {protocol: {kind: kfold}, train_on: [all]} -> final.protocol is used for .* part only; .*
 search: {splits: fresh} -> search.splits fresh needs search.repeats of at least 2; .*; got 1
 """
