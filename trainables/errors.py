@@ -8,7 +8,7 @@ Collapsed (a PodiumError)         all embeddings are the same
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from podium.errors import PodiumError
@@ -61,6 +61,12 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputErr
     return TrialInputError(
         f"unknown {kind} {name!r}{did_you_mean(name, names)}; known: {', '.join(names) or 'none'}"
     )
+
+
+def first_of(things: Collection[object]) -> str:
+    """The first five, for a message."""
+    shown = ", ".join(map(str, list(things)[:5]))
+    return f"{shown}, ..." if len(things) > 5 else shown
 
 
 def plain_file(path: Path) -> Path:

@@ -144,12 +144,12 @@ def _check_images(study: Study, problems: Problems) -> None:
         for index, backbone in enumerate(study.backbones):
             block = Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=None)
             training = training_of(study, block)
-            network = backbone_facts(backbone.name)  # None: known when the trial starts
-            problem = network and input_problem(
+            network = backbone_facts(backbone.name)
+            problem = input_problem(
                 dataset=dataset.label,
                 num_features=features,
                 backbone=backbone.name,
-                takes_features=network.takes_features,
+                takes_features=network is not None and network.takes_features,
                 mode=training.mode,
                 image_size=None,
             )

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from podium.trainables.batches.labelled_images import LabelledImages
-from podium.trainables.dataset_interface.class_splits import assert_disjoint, first_of
+from podium.trainables.dataset_interface.class_splits import assert_disjoint
 from podium.trainables.dataset_interface.dataset import Dataset
-from podium.trainables.errors import TrialInputError
+from podium.trainables.errors import TrialInputError, first_of
 
 Role = Literal["training", "validation", "test"]
 

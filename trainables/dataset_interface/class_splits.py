@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from podium.trainables.errors import TrialInputError, unknown_name
+from podium.trainables.errors import TrialInputError, first_of, unknown_name
 from podium.trainables.hashing import digest
 from podium.trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
@@ -260,11 +260,6 @@ def assert_disjoint(sides: Mapping[str, Collection[str]]) -> None:
             raise TrialInputError(
                 f"{one} and {other} classes must be disjoint; both have {first_of(shared)}"
             )
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first five names, for a message."""
-    return f"{', '.join(names[:5])}{', ...' if len(names) > 5 else ''}"
 
 
 def seeded_order(names: Collection[str], seed: str) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from podium.trainables.errors import TrialInputError, did_you_mean, plain_file
+from podium.trainables.errors import TrialInputError, did_you_mean, first_of, plain_file
 
 _FIRST_COLUMN = "class"
 _NUM_SHOWN = 5
@@ -44,8 +44,9 @@ def read_class_text(path: str | Path, class_names: Sequence[str]) -> npt.NDArray
     if missing:
         raise TrialInputError(
             f"class text {path} must have every class that is trained on; {len(missing)} of "
-            f"{len(class_names)} are missing: {_some(missing)}"
-            f"{did_you_mean(missing[0], vectors)}; the file has: {_some(list(vectors))}"
+            f"{len(class_names)} are missing: {first_of([*map(repr, missing)])}"
+            f"{did_you_mean(missing[0], vectors)}; the file has: "
+            f"{first_of([*map(repr, vectors)]) or 'none'}"
         )
     return np.stack([vectors[name] for name in class_names])
 
@@ -116,8 +117,3 @@ def _number(cell: str) -> float:
         return float(cell)
     except ValueError:
         return np.nan
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:_NUM_SHOWN]))
-    return f"{shown}, ..." if len(names) > _NUM_SHOWN else shown or "none"

@@ -1,15 +1,13 @@
 """What all readers share: where a data set lies, its text files, and whether it is all there."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from podium.trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
-from podium.trainables.errors import TrialInputError, plain_file
-
-_NUM_SHOWN = 5
+from podium.trainables.errors import TrialInputError, first_of, plain_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +110,15 @@ class Layout:
             path for path, count in Counter(image.path for image in images).items() if count > 1
         ]
         if twice:
-            raise self.wrong(f"every image must be listed once; got {_some(twice)} more than once")
+            raise self.wrong(
+                f"every image must be listed once; got {first_of(twice)} more than once"
+            )
         there = _with_file(images)
         if len(there) < len(images) and not allow_partial:
             present = set(there)
             absent = [image.path for image in images if image not in present]
             raise self.missing(
-                f"images that are missing: {len(absent)} of {len(images)}, {_some(absent)} "
+                f"images that are missing: {len(absent)} of {len(images)}, {first_of(absent)} "
                 f"({_WAY_ROUND})"
             )
         if not there:
@@ -134,7 +134,7 @@ class Layout:
         other = {image.class_name for image in images if image.role != "train"}
         if shared := sorted(train & other):
             raise self.wrong(
-                f"training and test classes must be disjoint; in both: {_some(shared)}"
+                f"training and test classes must be disjoint; in both: {first_of(shared)}"
             )
 
     def _assert_published(self, found: ImageList, published: Published) -> None:
@@ -172,8 +172,3 @@ def _image_list(dataset: str, images: Sequence[LabelledImage]) -> ImageList:
         labels=tuple(labels[image.class_name] for image in images),
         roles=tuple(image.role for image in images),
     )
-
-
-def _some(things: Collection[object]) -> str:
-    shown = ", ".join(map(str, list(things)[:_NUM_SHOWN]))
-    return f"{shown}, ..." if len(things) > _NUM_SHOWN else shown

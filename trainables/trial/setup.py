@@ -126,8 +126,7 @@ def _check_input(setup: TrialSetup) -> None:
         dataset=settings.dataset.label,
         num_features=num_features,
         backbone=settings.backbone.name,
-        # Of a backbone that is not podium's own it is known when the network is made.
-        takes_features=num_features is not None if facts is None else facts.takes_features,
+        takes_features=facts is not None and facts.takes_features,
         mode=setup.training.mode,
         image_size=settings.image_size,
     )

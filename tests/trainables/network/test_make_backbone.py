@@ -13,23 +13,6 @@ from podium.trainables.trial.setup import set_up
 from tests.trainables.tiny_trials import tiny_trial
 
 
-@pytest.mark.parametrize("name", ["conv_small", "resnet18", "package.module:Net", "timm:resnet18"])
-def test_networks_for_images_take_no_vectors(name):
-    with pytest.raises(
-        TrialInputError,
-        match=f"{name} takes images; .* feature vectors: choose one of identity, mlp",
-    ):
-        make_backbone(BackboneSettings(name=name), num_inputs=6)
-
-
-@pytest.mark.parametrize("name", ["mlp", "identity"])
-def test_networks_for_vectors_take_no_images(name):
-    with pytest.raises(
-        TrialInputError, match=f"{name} takes feature vectors; the data set has im"
-    ):
-        make_backbone(BackboneSettings(name=name))
-
-
 def test_networks_for_vectors_take_vectors_of_one_length():
     mlp = make_backbone(BackboneSettings(name="mlp"), num_inputs=6)
     assert isinstance(mlp, Mlp)

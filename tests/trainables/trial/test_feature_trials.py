@@ -72,6 +72,7 @@ def test_bf16_changes_the_backbone_and_not_the_vectors(root):
             {"backbone": "conv_small"},
             f"conv_small takes images, but features has vectors of {NUM_FEATURES} features$",
         ),
+        ({"backbone": "package.module:Net"}, "package.module:Net takes images, but features has"),
         (
             {"training": {"mode": "frozen_features"}},
             "mode frozen_features is for images, but features has vectors of 24 features already$",
