@@ -85,8 +85,5 @@ def _bytes(face: str) -> bytes:
 @cache
 def _font_folder() -> Path:
     found = importlib.util.find_spec("matplotlib")
-    if found is None or not found.submodule_search_locations:
-        raise TrialInputError(
-            "glyphs is drawn from the fonts matplotlib ships: install matplotlib"
-        )
-    return Path(found.submodule_search_locations[0]) / "mpl-data" / "fonts" / "ttf"
+    assert found is not None, "podium requires it"
+    return Path(found.origin or "").parent / "mpl-data" / "fonts" / "ttf"

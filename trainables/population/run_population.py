@@ -54,11 +54,6 @@ class Population:
         """Who is still trained; none once the last epoch of the last fold is over."""
         return tuple(self._setups) if self._left else ()
 
-    @property
-    def parts(self) -> tuple[tuple[str, ...], ...]:
-        """Who of the present fold are trained at once; some may have been dropped."""
-        return tuple(part.members for part in self._parts)
-
     def drop(self, members: Collection[str]) -> None:
         """Train some members no further."""
         for member in members:

@@ -89,7 +89,7 @@ def at_once_of(members, *, loss, batch_size):
 def test_members_that_caches_do_not_hold_are_trained_in_parts(members, at_once):
     population = Population(members)
     found = run(population)
-    assert [len(part) for part in population.parts] == [at_once] * (4 // at_once)
+    assert [len(part.members) for part in population._parts] == [at_once] * (4 // at_once)
     for member, reports in found.items():
         assert_equal(reports, members[member])
 
