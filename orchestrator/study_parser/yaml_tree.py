@@ -204,7 +204,7 @@ class _Loader(yaml.SafeLoader):
             self._refuse(event.start_mark, ((True, "this is not a number"),))
         return node
 
-    def _refuse(self, mark: yaml.Mark, checks: Iterable[tuple[object, str]]) -> None:
+    def _refuse(self, mark: Any, checks: Iterable[tuple[object, str]]) -> None:
         for is_broken, problem in checks:
             if is_broken:
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
