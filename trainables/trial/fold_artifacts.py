@@ -28,31 +28,27 @@ class FoldArtifacts:
     embeddings: EmbeddingsFile
 
 
-def fold_artifacts(
+def fold_model(
     setup: TrialSetup,
     report: TestReport,
-    test: LabelledImages,
-    embeddings_ND: Tensor,
     *,
     by_direction: bool,
     weights: Mapping[str, Tensor],
     loss_parameters: Mapping[str, Tensor],
     train_classes: Sequence[str],
-) -> FoldArtifacts:
-    """What there is to keep of a fold.
+) -> ModelFile:
+    """The network of a fold with what has to be known of it.
 
     Args:
         setup: the trial.
         report: report of the test.
-        test: the test images.
-        embeddings_ND: embeddings of the images of ``test``.
         by_direction: whether only the directions of embeddings mean something.
         weights: weights of the network at the epoch that was tested, by name.
         loss_parameters: trained parameters of the loss, such as proxies; empty for most.
         train_classes: names, in the order of the rows of proxies.
     """
     dataset = setup.dataset
-    model = ModelFile(
+    return ModelFile(
         settings=setup.settings,
         fold=report.fold,
         epoch=report.epoch,
@@ -72,9 +68,6 @@ def fold_artifacts(
         weights=weights,
         loss_parameters=loss_parameters,
         origin={},
-    )
-    return FoldArtifacts(
-        model=model, embeddings=embeddings_of_test(model, dataset, test, embeddings_ND)
     )
 
 

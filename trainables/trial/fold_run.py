@@ -13,7 +13,7 @@ from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.saved_models.retrievals import retrievals
 from podium.trainables.training_loop.evaluation import Evaluator
 from podium.trainables.training_loop.trainer import Trainer
-from podium.trainables.trial.fold_artifacts import FoldArtifacts, fold_artifacts
+from podium.trainables.trial.fold_artifacts import FoldArtifacts, embeddings_of_test, fold_model
 from podium.trainables.trial.fold_data import FoldData
 from podium.trainables.trial.setup import TrialSetup
 from podium.trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
@@ -161,18 +161,16 @@ class FoldRun:
             seconds=perf_counter() - started,
         )
         if keep is not None:
-            keep(
-                fold_artifacts(
-                    setup,
-                    report,
-                    test,
-                    embeddings_ND,
-                    by_direction=direction,
-                    weights=self._data.whole_weights(self._best_weights),
-                    loss_parameters=self._best_loss,
-                    train_classes=sorted(self._data.split.train),
-                )
+            model = fold_model(
+                setup,
+                report,
+                by_direction=direction,
+                weights=self._data.whole_weights(self._best_weights),
+                loss_parameters=self._best_loss,
+                train_classes=sorted(self._data.split.train),
             )
+            embeddings = embeddings_of_test(model, setup.dataset, test, embeddings_ND)
+            keep(FoldArtifacts(model=model, embeddings=embeddings))
         return report
 
     def state_dict(self) -> dict[str, Any]:

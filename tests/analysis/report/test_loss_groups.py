@@ -40,10 +40,6 @@ def test_recorded_kinds_are_compared(tmp_path):
     )
 
 
-def test_a_study_without_recorded_kinds_has_no_such_section(tmp_path):
-    assert page_of(read_results(store_with(tmp_path / "s")), loss_groups).count("loss-groups") == 0
-
-
 def test_declared_groups_come_before_kinds_and_asked_ones_before_both(tmp_path):
     declared = {"near": ["multi_similarity"], "far": ["contrastive"]}
     folder = store_with(tmp_path / "s", kinds=KINDS, groups=declared)

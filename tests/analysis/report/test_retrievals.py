@@ -11,7 +11,6 @@ from PIL import Image
 
 from podium.analysis.report import images as module
 from podium.analysis.report.images import opened_png, retrievals, thumbnail
-from podium.analysis.report.report import study_page
 from podium.analysis.study_results.retrieved_images import query_orders, retrieved_by_embeddings
 from tests.analysis.browsed_store import (
     image_of,
@@ -22,8 +21,6 @@ from tests.analysis.browsed_store import (
 )
 from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import page_of, text_of
-from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import Truth
 
 BLOCKS = ["glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16"]
 ALL = 42  # queries of a block
@@ -130,13 +127,6 @@ def test_label_distances_have_no_errors(folder):
 
     assert list(first["orders"]) == ["sampled"]
     assert first["byClass"] is False
-
-
-def test_a_study_without_pictures_says_so(tmp_path):
-    truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
-    store = write_store(tmp_path / "s", truth, stages=("search",))
-
-    assert "Retrievals: No retrievals of finals were kept." in text_of(study_page(store))
 
 
 def test_grey_images_keep_every_pixel_and_colours_are_small():

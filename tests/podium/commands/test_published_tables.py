@@ -136,10 +136,3 @@ def test_a_table_of_ranks_alone_is_ordered_and_its_misprints_named(capsys):
     ]
     assert "nothing is tested" in output_of(capsys, "tournament", table)
     assert "holds ranks and no scores" in call(capsys, "report", table).err
-
-
-def test_competitors_can_be_left_out_of_every_command(capsys, latex):
-    for command in ("tournament", "report"):
-        err = call(capsys, command, latex, "--without", "N-Pair", "--without", "Ours").err
-        assert "2 competitors (Method)" in err
-        assert "no such competitor" in call(capsys, command, latex, "--without", "c").err
