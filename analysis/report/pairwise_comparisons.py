@@ -94,7 +94,7 @@ def _note(tournament: Tournament, pair: Pair) -> str:
     if not tournament.is_tested:
         return "not tested"
     is_different = pair.differs(tournament.rules.alpha)
-    return "significantly different" if is_different else "not separated"
+    return "significantly different" if is_different else "not shown to differ"
 
 
 def _tested(tournament: Tournament) -> str:
@@ -105,7 +105,8 @@ def _tested(tournament: Tournament) -> str:
     return (
         f"means over {units.counted}, with simultaneous {level:g} % intervals and p of one exact"
         f" test of {counted(len(tournament.pairs), 'pair')}, by joint flips of their signs; p is"
-        " the smallest level whose interval excludes 0. Hollow: not separated."
+        " the smallest level whose interval excludes 0. Hollow: not shown to"
+        " differ."
     )
 
 

@@ -36,7 +36,11 @@ def headline(tournament: Tournament, *, metric: str, scale: float = 1) -> str:
 def separated_sentences(tournament: Tournament) -> Iterator[str]:
     """From which others the leader, or the one that all are compared with, differs."""
     subject = tournament.rules.against or tournament.names[0]
-    opponents: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    opponents: dict[str, list[str]] = {
+        f"is {how} {word} than": []
+        for how in ("significantly", "not shown to be")
+        for word in ("better", "worse")
+    }
     alike: list[str] = []
     for pair in tournament.pairs:
         if subject not in (pair.a, pair.b):
@@ -45,17 +49,19 @@ def separated_sentences(tournament: Tournament) -> Iterator[str]:
         if pair.p is None:
             alike.append(other)
             continue
-        is_ahead = (pair.mean_difference > 0) == (pair.a == subject)
-        word = ("better" if is_ahead else "worse") if pair.differs(tournament.rules.alpha) else ""
-        opponents[word].append(f"{other} ({p_equals(pair.p)})")
-    said = subject
-    for word, names in opponents.items():
+        is_behind = pair.mean_difference * (1 if pair.a == subject else -1) < 0
+        is_told = pair.differs(tournament.rules.alpha)
+        how = "significantly" if is_told else "not shown to be"
+        is_behind &= is_told or tournament.rules.against is not None  # a leader is worse than none
+        said = f"is {how} {'worse' if is_behind else 'better'} than"
+        opponents[said].append(f"{other} ({p_equals(pair.p)})")
+    opening = subject
+    for said, names in opponents.items():
         if not names:
             continue
-        are = "is not separated from" if not word else f"is significantly {word} than"
         every = len(names) == len(tournament.names) - 1 > 1
-        yield f"{said} {are} {_everyone(names) if every else listed(names, most=MOST_NAMED)}."
-        said = "It"
+        yield f"{opening} {said} {_everyone(names) if every else listed(names, most=MOST_NAMED)}."
+        opening = "It"
     if alike:
         yield (
             f"The difference to {listed(alike, most=MOST_NAMED)} is the same in every"
@@ -85,7 +91,7 @@ def _leader(tournament: Tournament, metric: str, scale: float) -> str:
     if len(first) > 1:
         names = listed([standing.competitor for standing in first], most=MOST_NAMED)
         over = "in the one setting" if blocks == 1 else f"over {settings}"
-        return f"{names} share rank 1 of {count} {over}, with an average rank of {rank}."
+        return f"{names} tie for first of {count} {over}, with an average rank of {rank}."
     winner, second = first[0], tournament.standings[1]
     gap = scale * (winner.mean_score - second.mean_score)
     if winner.wins < blocks:

@@ -98,7 +98,7 @@ def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
     folder = write_store(tmp_path / "s", SMALL, change=equal)
     text = text_of(study_page(folder))
 
-    assert "share rank 1 of 3 over 2 settings, with an average rank of 2.00." in text
+    assert "tie for first of 3 over 2 settings, with an average rank of 2.00." in text
     assert " nan" not in text.replace("loss is nan", "")
 
 

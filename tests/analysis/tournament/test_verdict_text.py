@@ -36,7 +36,7 @@ def test_the_leader_is_told_from_whom_it_differs():
     second = near.names[1]
     p = next(pair.p for pair in near.pairs if pair.b == second)
     assert f"{first} is significantly better than c (p = 0.008) and d (p = 0.008)." in found
-    assert f"It is not separated from {second} (p = {p:.2f})." in found
+    assert f"It is not shown to be better than {second} (p = {p:.2f})." in found
     assert "5 of 6 pairs differ significantly: " in found
     assert (
         "Would the order hold on other blocks? The test counts 8 blocks: exact flips of signs, p"
@@ -49,7 +49,7 @@ def test_a_control_is_told_from_each_other_one():
     found = text(held)
     assert "b is significantly better than d (p = 0.008)." in found
     assert "It is significantly worse than a (p = 0.008)." in found
-    assert "It is not separated from c" in found
+    assert "It is not shown to be better than c" in found
     assert "p adjusted for 3 pairs" in found
 
 
@@ -62,7 +62,7 @@ def test_units_of_several_settings_are_told_as_means():
 
 
 def test_equal_totals_alone_share_a_rank():
-    assert "a and b share rank 1 of 2 over 2 settings" in text(tournament_of([[1, 2], [2, 1]]))
+    assert "a and b tie for first of 2 over 2 settings" in text(tournament_of([[1, 2], [2, 1]]))
     assert text(tournament_of([[1, 2]])).startswith(
         "b is first in the one setting, 1.0 points of R@1 above a."
     )

@@ -122,7 +122,7 @@ def test_a_table_of_data_sets_by_k_has_a_block_for_each_data_set(capsys, latex, 
     assert places == [(1, "MS"), (1, "Ours"), (3, "N-Pair"), (3, "Triplet")]
     assert record["warnings"] == []
     said = headline(capsys, latex, tmp_path)
-    assert said.startswith("MS and Ours share rank 1 of 4 over 2 settings")
+    assert said.startswith("MS and Ours tie for first of 4 over 2 settings")
     assert said.endswith("is not tested: it takes 6 data sets; these are 2.")
 
 
