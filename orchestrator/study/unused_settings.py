@@ -51,7 +51,7 @@ class TrainedLoss:
 
 
 def unused_by(
-    loss: str | None,
+    loss: str,
     training: TrainingSettings,
     configs: Iterable[Mapping[str, Value]],
     *,
@@ -61,7 +61,7 @@ def unused_by(
     """Hyperparameter or training setting that changes nothing -> why, in words.
 
     Args:
-        loss: name of the loss in a study; None if it is not known.
+        loss: name of the loss in a study.
         training: all training settings.
         configs: values of all hyperparameters; what acts in one of them changes something.
         dataset: data set that is trained on.
@@ -71,10 +71,9 @@ def unused_by(
         TrialInputError: there is no such data set or backbone.
     """
     facts, network, configs = dataset_facts(dataset), backbone_facts(backbone), list(configs)
-    conditions = {} if loss is None else facts_of(loss).conditions
     absent = {
         name: f"it exists only if {condition}"
-        for name, condition in conditions.items()
+        for name, condition in facts_of(loss).conditions.items()
         if not any(condition.holds(config) for config in configs)
     }
     return absent | unused_settings(
@@ -84,7 +83,7 @@ def unused_by(
         has_own_size=has_own_size(dataset),
         backbone=backbone,
         has_map=network is None or network.has_map,
-        no_proxies="" if loss is None else _why_no_proxies(loss, configs),
+        no_proxies=_why_no_proxies(loss, configs),
     )
 
 
@@ -106,12 +105,10 @@ def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
 
 
 def _why_no_proxies(loss: str, configs: Iterable[Mapping[str, Value]]) -> str:
-    """Why settings of proxies change nothing in any of these configs; empty if they do.
-
-    A loss of another library may train parameters that its constructor does not show.
-    """
-    is_external = any(term.is_external for term in parse_loss(loss).all_terms)
+    """Why settings of proxies change nothing in any of these configs; empty if they do."""
     facts = facts_of(loss)
+    # A loss of another library may train parameters that its constructor does not show.
+    is_external = any(term.is_external for term in parse_loss(loss).all_terms)
     if is_external or facts.has_proxies(configs):
         return ""
     if not facts.proxies_if:

@@ -1,8 +1,7 @@
 """Reads ``losses`` of a study file: names, or mappings with values and a search space."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -129,46 +128,43 @@ class _Range:
 
 
 def _tried(
-    given: object, parameter: Parameter, path: Path, problems: Problems
+    given: Any, parameter: Parameter, path: Path, problems: Problems
 ) -> Real | Int | Choice | None:
     """What is searched of a hyperparameter; None if something is wrong, which is noted."""
-    noted: dict[str, Any] = {"unit": parameter.unit, "source": "study file"}
-    make: Callable[[], Real | Int | Choice]
+    keys = None
     if isinstance(given, list):
         items = read_items(given, path, problems)
-        values = [_read_value(item, at, parameter, problems) for at, item in items]
-        known = tuple(value for value in values if value is not None)
-        make = partial(Choice, known, **noted)
     elif isinstance(given, dict) and isinstance(parameter.legal, Interval | Whole | Number):
         keys = read_keys(_Range, given, path, problems)
-        if keys is None:
-            return None
-        for key in ("low", "high"):
-            _read_value(given[key], (*path, key), parameter, problems)
-        make = partial(_range, keys, parameter, **noted)
+        items = [((*path, key), given[key]) for key in ("low", "high") if keys is not None]
     else:
         shapes = "a range {low, high, log, step} of numbers or a list of values"
         problems.at(path, f"must be {shapes}", got=given)
         return None
+    values: Any = [_read_value(item, at, parameter, problems) for at, item in items]
+    if problems.concern(path):
+        return None
+    noted: dict[str, Any] = {"unit": parameter.unit, "source": "study file"}
     try:
-        return None if problems.concern(path) else make()
+        if keys is None:
+            return Choice(tuple(values), **noted)
+        low, high = values
+        is_whole = isinstance(parameter.legal, Whole)
+        return _range(low, high, keys, is_whole=is_whole, **noted)
     except ValueError as error:
         problems.at(path, f"is no range: {error}")
         return None
 
 
-def _range(keys: _Range, parameter: Parameter, **noted: Any) -> Real | Int:
+def _range(low: float, high: float, keys: _Range, *, is_whole: bool, **noted: Any) -> Real | Int:
     """The range, as whole as its hyperparameter, or as its ends where any number is legal.
 
     Raises:
         ValueError: its ends and step do not go together.
     """
-    low, high, step = parameter.typed(keys.low), parameter.typed(keys.high), keys.step
-    assert not isinstance(low, str)  # ranges are of numbers
-    assert not isinstance(high, str)
+    step = keys.step
     if step is not None and (high - low) / step > _MAX_STEPS:
         raise ValueError(f"it must have at most {_MAX_STEPS} steps")
-    is_whole = isinstance(parameter.legal, Whole)
     if is_whole and step is not None and not step.is_integer():
         raise ValueError(f"its step must be a whole number, but got {step:g}")
     if isinstance(low, int) and isinstance(high, int) and (is_whole or step is None):

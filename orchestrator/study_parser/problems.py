@@ -1,8 +1,7 @@
 """Collects all problems of a study file, so that they are reported together."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from podium.errors import StudyError
@@ -24,7 +23,7 @@ class Problems:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._found: list[tuple[SourcePosition, Callable[[], str]]] = []
+        self._found: list[tuple[SourcePosition, str, Any, Sequence[str] | None]] = []
         self._concerned: set[Path] = set()  # of every problem, and all that it is within
 
     def add(
@@ -46,9 +45,7 @@ class Problems:
         """
         path = _keys(path)
         names = None if choices is None else sorted(choices)
-        where = self._given.position(path)
-        # Put in words only if it is shown.
-        self._found.append((where, partial(_text, where, rule, got, names)))
+        self._found.append((self._given.position(path), rule, got, names))
         self._concerned.update(path[:length] for length in range(len(path) + 1))
 
     def at(self, path: Path | str, rule: str, **shown: Any) -> None:
@@ -73,7 +70,7 @@ class Problems:
         """
         if self._found:
             ordered = sorted(self._found, key=lambda found: found[0].line or float("inf"))
-            shown = [text() for _, text in ordered[:_MAX_SHOWN]]
+            shown = [_text(*found) for found in ordered[:_MAX_SHOWN]]
             raise StudyError(shown, num_more=len(ordered) - len(shown))
 
     def position(self, path: Path) -> SourcePosition:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -82,6 +83,7 @@ class Given:
         return replace(self, root=_with(self.root, keys, 0, new))
 
 
+@lru_cache(maxsize=64)  # thousands of problems ask for positions within one node
 def _entries(node: yaml.Node) -> dict[str | int, tuple[yaml.Node, yaml.Node]]:
     """Key or number -> where the position is, and the value; nothing of scalars."""
     if isinstance(node, yaml.SequenceNode):
@@ -108,7 +110,7 @@ def _with(node: yaml.Node, keys: Sequence[str], depth: int, new: Given) -> yaml.
             item = yaml.MappingNode(_MAPPING, [(name, item)], *marks)
         items[int(key)] = _with(item, keys, depth + 1, new)
         return yaml.SequenceNode(node.tag, items, node.start_mark, node.end_mark)
-    entries = _entries(node)
+    entries = {**_entries(node)}
     there = entries[key][1] if key in entries else yaml.MappingNode(_MAPPING, [], *marks)
     entries[key] = (yaml.ScalarNode(_TEXT, key, *marks), _with(there, keys, depth + 1, new))
     return yaml.MappingNode(_MAPPING, [*entries.values()], node.start_mark, node.end_mark)

@@ -1,17 +1,23 @@
 import math
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from torch import nn
 
 from podium.orchestrator.study import loss_facts
 from podium.orchestrator.study.loss_facts import TRAINING_PARAMETERS, facts_of, space_around
+from podium.orchestrator.study.study import Tunable
 from podium.search_spaces.parameters import Real, Space
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import load
 from podium.trainables.settings.legal_ranges import Flag, Number, Text
+
+
+def test_a_study_may_tune_each_parameter_of_training_that_has_a_range():
+    assert get_args(Tunable) == tuple(TRAINING_SPACES)
 
 
 def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():
