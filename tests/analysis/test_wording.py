@@ -11,6 +11,8 @@ from podium.analysis.wording import (
     p_value,
     percent,
     range_of,
+    renamed,
+    shown_names,
     signed,
 )
 
@@ -113,3 +115,10 @@ def test_long_lists_count_what_they_do_not_name():
 )
 def test_durations_carry_their_units(seconds, expected):
     assert duration(seconds) == expected
+
+
+def test_a_loss_in_a_file_is_shown_by_its_class_where_that_is_unique():
+    names = ("a.py:Mine", "b.py:Mine", "a.py:Own", "memory:a.py:Own+triplet", "margin")
+    shown = shown_names(names)
+    assert shown == {"a.py:Own": "Own", "memory:a.py:Own+triplet": "memory:Own+triplet"}
+    assert renamed({"a.py:Own": ["a.py:Mine", 1]}, shown) == {"Own": ["a.py:Mine", 1]}
