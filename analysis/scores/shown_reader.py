@@ -24,7 +24,10 @@ class ShownReader(Reader):
 
     def __init__(self, folder: Place) -> None:
         super().__init__(folder)
-        self.shown = shown_names(super().study()["losses"])
+        names = super().study().get("losses")
+        # What is wrong with a damaged study is said where it is read.
+        is_whole = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        self.shown = shown_names(names or ()) if is_whole else {}
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
