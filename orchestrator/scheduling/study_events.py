@@ -11,8 +11,11 @@ from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.suggester import TrialState
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.specification import Config, TrialSpec
+from podium.trainables.trial_reports import EpochReport
 
-EventKind = Literal["study started", "trial ended", "search ended", "progress", "study ended"]
+EventKind = Literal[
+    "study started", "epoch ended", "trial ended", "search ended", "progress", "study ended"
+]
 
 _PROGRESS_SECONDS = 1.0
 _MOST_OF_TIME = 0.02  # spent on progress: a snapshot grows with the number of searches
@@ -24,6 +27,8 @@ class Event:
 
     Attributes:
         kind: ``study started``: what was done before is counted, and trials start now.
+            ``epoch ended``: a trial reported one, of which ``scores`` are by tag, such as
+            ``train/loss`` or ``val/recall_at_1``, followed by ``/fold_2`` where it has several.
             ``trial ended``: its row is committed; copies of finals, which cost nothing, are not
             reported. ``search ended``: all its trials are over, and its finals may start.
             ``progress``: trials reported epochs; at most once a second, and less often in a study
@@ -33,13 +38,17 @@ class Event:
         progress: counts of the whole study, of kinds that are about it.
         search: the search that ended, or the one that a trial belongs to, with its counts; None
             for a baseline trial, which belongs to a block.
-        trial_id: id of the trial that ended.
+        search_id: id of the search of a trial, a baseline's too: a name safe in paths.
+        trial_id: id of the trial that ended, or of which an epoch ended.
+        epoch: the epoch that ended; of a trial that ended, how many it trained over all folds.
         stage: its stage: ``search``, ``final`` or ``baseline``.
         block: label of its block: data set, backbone, dimension.
-        loss: name of its loss; None for a baseline.
+        loss: name of its loss, or of the baseline.
+        seed: its seed.
         hyperparameters: its config.
         state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
         seconds: seconds of training, validation and testing that it reported.
+        objective: what its search maximises, if it is complete.
         scores: validation scores at its selected epochs, and of finals and baselines test scores,
             each a mean over folds under the name of its column, such as ``val_recall_at_1``; empty
             if it reported none.
@@ -50,13 +59,17 @@ class Event:
     study: str
     progress: StudyProgress | None = None
     search: SearchProgress | None = None
+    search_id: str | None = None
     trial_id: str | None = None
+    epoch: int | None = None
     stage: Literal["search", "final", "baseline"] | None = None
     block: str | None = None
     loss: str | None = None
+    seed: int | None = None
     hyperparameters: Config | None = None
     state: TrialState | None = None
     seconds: float | None = None
+    objective: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     out_of_budget: str | None = None
 
@@ -97,8 +110,14 @@ class EventSource:
         if self._tell is not None:
             self._tell(Event(kind=kind, study=self._study, **fields))
 
-    def epochs_reported(self) -> None:
+    def epoch_ended(self, spec: TrialSpec, report: EpochReport) -> None:
         """A trial reported an epoch."""
+        if self._tell is not None:
+            scores = _tagged(report, has_folds=len(spec.settings.folds) > 1)
+            self._emit("epoch ended", **_facts(spec), epoch=report.epoch, scores=scores)
+
+    def epochs_reported(self) -> None:
+        """Epochs were reported since the last time."""
         began = time.monotonic()
         if self._tell is not None and began >= self._next_progress:
             progress = self._progress()
@@ -112,14 +131,12 @@ class EventSource:
             is_baseline = spec.stage == "baseline"
             self._emit(
                 "trial ended",
+                **_facts(spec),
                 search=None if is_baseline else self._queues.progress_of(spec.search),
-                trial_id=spec.trial_id,
-                stage=spec.stage,
-                block=spec.search.block.label,
-                loss=None if is_baseline else spec.search.loss,
-                hyperparameters=dict(spec.settings.hyperparameters),
+                epoch=sum(report.epoch > 0 for report in history.epochs),
                 state=state,
                 seconds=history.seconds,
+                objective=history.objective() if state == "COMPLETE" else None,
                 scores=_scores(spec, history),
             )
         self.searches_ended()
@@ -128,6 +145,27 @@ class EventSource:
         """Tell of every search that is over since the last time."""
         for run in self._queues.take_newly_over():
             self._emit("search ended", search=self._queues.progress_of(run.search))
+
+
+def _facts(spec: TrialSpec) -> dict[str, Any]:
+    """What events of a trial say of it."""
+    return {
+        "search_id": spec.search.id,
+        "trial_id": spec.trial_id,
+        "stage": spec.stage,
+        "block": spec.search.block.label,
+        "loss": spec.search.loss,
+        "seed": spec.settings.seed,
+        "hyperparameters": dict(spec.settings.hyperparameters),
+    }
+
+
+def _tagged(report: EpochReport, *, has_folds: bool) -> dict[str, float]:
+    fold = f"/fold_{report.fold}" if has_folds else ""
+    return {
+        f"{it.role}/{it.metric}{'' if it.k is None else f'_at_{it.k}'}{fold}": it.value
+        for it in report.scores
+    }
 
 
 def _scores(spec: TrialSpec, history: TrialHistory) -> dict[str, float]:

@@ -229,6 +229,8 @@ class StudyScheduler:
                 running.has_saved = True
                 continue
             running.history.add(message)
+            if isinstance(message, EpochReport):
+                self.events.epoch_ended(running.spec, message)
             if running.is_past_earlier_attempts:
                 self._failures.note_progress(running)
         if any(isinstance(message, EpochReport) for message in messages):

@@ -3,8 +3,8 @@
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -167,6 +167,7 @@ class Study:
         retry_failed: bool | Collection[str] = False,
         on_event: "Callable[[Event], object] | None" = None,
         progress: bool = True,
+        log: Sequence[str] = (),
     ) -> "Results":
         """Start the study, or continue it where it stopped.
 
@@ -184,6 +185,8 @@ class Study:
                 An error that it raises stops the run, and is raised here.
             progress: whether to show messages and how far the study is, in a terminal or in a
                 notebook; otherwise there are warnings alone, such as what failed.
+            log: tools that get every trial as a run of theirs while it runs: ``tensorboard`` (in
+                ``runs/STUDY``), ``wandb``, ``mlflow``. One that fails costs a warning.
 
         Returns:
             The results.
@@ -201,6 +204,7 @@ class Study:
             retry_failed=retry_failed,
             on_event=on_event,
             progress=progress,
+            log=log,
         )
         return self.results()
 
@@ -225,6 +229,7 @@ def run_to_end(
     retry_failed: bool | Collection[str] = False,
     on_event: "Callable[[Event], object] | None" = None,
     progress: bool = True,
+    log: Sequence[str] = (),
 ) -> "RunEnd":
     """Run a study as `Study.run` does, and return how the run ended."""
     if local and address is not None:
@@ -237,7 +242,10 @@ def run_to_end(
     handles_signals = threading.current_thread() is threading.main_thread()  # Python's rule
     with messages_shown(logging.INFO if progress else logging.WARNING):
         try:
-            with StopSignals() if handles_signals else nullcontext() as signals:
+            with (
+                _logged(log, resolved.name, on_event) as tell,
+                StopSignals() if handles_signals else nullcontext() as signals,
+            ):
                 check_writable(study.folder)
 
                 from podium.orchestrator.run.run_study import run_study
@@ -246,7 +254,7 @@ def run_to_end(
                     resolved,
                     paths,
                     _local_executor(resolved) if local else _ray(resolved, paths, address),
-                    _console(signals, on_event, progress=progress),
+                    _console(signals, tell, progress=progress),
                     trains_here=address is None,
                     retried_causes=causes,
                 )
@@ -257,6 +265,26 @@ def run_to_end(
     if end is None or (end.interrupted and end.out_of_budget is None):
         raise Interrupted("the run was stopped cleanly; the same call continues")
     return end
+
+
+@contextmanager
+def _logged(
+    tools: Sequence[str], study: str, on_event: "Callable[[Event], object] | None"
+) -> "Iterator[Callable[[Event], object] | None]":
+    """What takes the events of a run: the caller's function, and the tools that log trials."""
+    if not tools:
+        yield on_event
+        return
+    from podium.live.trial_logs import live_logs
+
+    with live_logs(tools, study, _log.warning) as log:
+
+        def tell(event: "Event") -> None:
+            log(event)
+            if on_event is not None:
+                on_event(event)
+
+        yield tell
 
 
 def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:

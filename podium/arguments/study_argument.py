@@ -1,6 +1,7 @@
 """The STUDY argument that most commands take: a study file or a results folder."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -63,6 +64,25 @@ ScoreOfStudy = Annotated[
 ]
 Local = Annotated[
     bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
+]
+
+
+class Tool(StrEnum):
+    """What can log trials while they run."""
+
+    TENSORBOARD = "tensorboard"
+    WANDB = "wandb"
+    MLFLOW = "mlflow"
+
+
+LogTools = Annotated[
+    list[Tool] | None,
+    typer.Option(
+        "--log",
+        help="Log every trial as a run of this tool, scores of each epoch while it runs:"
+        " tensorboard (in runs/STUDY), wandb or mlflow. Repeatable.",
+        show_default=False,
+    ),
 ]
 
 

@@ -59,14 +59,15 @@ def optuna(
 def tensorboard(study: OfStudy, output: _Folder) -> None:
     """Write a run of TensorBoard for every trial: scores by epoch, and hyperparameters.
 
-    Each call adds new runs to the folder, which may be open elsewhere meanwhile.
+    Each call adds new runs to the folder, which may be open elsewhere meanwhile. To watch trials
+    while they run: podium run STUDY --log tensorboard
     """
+    from podium.live.trial_logs import write_stored
     from podium.orchestrator.results.trial_files.reader import Reader
-    from podium.tensorboard_runs import write_runs
 
     folder = _source_of_folder(study, output)
 
-    num_new = write_runs(Reader(folder), output)
+    num_new = write_stored(Reader(folder), output)
     say(f"{output}: {num_new} new runs")
     say(f"Next: tensorboard --logdir {output}")
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.study_argument import Local, OfStudy, Overrides
+from podium.arguments.study_argument import Local, LogTools, OfStudy, Overrides
 from podium.errors import PodiumError
 from podium.stop_signals import INTERRUPTED
 from podium.terminal.printing import say
@@ -39,6 +39,7 @@ def command(
             help="Train failed trials again from scratch, once what they failed for is fixed.",
         ),
     ] = False,
+    log: LogTools = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result, warnings and errors alone.")
     ] = False,
@@ -72,6 +73,7 @@ def command(
         address=address,
         retry_failed=causes or retry_failed,
         progress=not quiet,
+        log=log or (),
     )
     if end.out_of_budget is not None:
         return INTERRUPTED

@@ -1,1 +1,1 @@
-"""What becomes of studies: one followed, on a page too, or all of a storage."""
+"""What becomes of studies: one followed, on a page or by other tools, or all of a storage."""

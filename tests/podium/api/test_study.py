@@ -117,8 +117,13 @@ def test_events_come_in_the_order_of_what_happens(told):
         *("contrastive", "proxy_anchor"),
     ]
     last = next(event for event in events if event.kind == "search ended")
-    before = events[: events.index(last)]
-    assert sum(event.loss == "contrastive" and event.stage == "search" for event in before) == 3
+    told = [
+        event.kind
+        for event in events[: events.index(last)]
+        if event.loss == "contrastive" and event.stage == "search"
+    ]
+    epochs = KEYS["training"]["epochs"]
+    assert told == [*["epoch ended"] * epochs, "trial ended"] * 3
     assert events[0].progress.trials_done == 0
     assert events[-1].progress.trials_done == events[-1].progress.trials_planned
 

@@ -10,8 +10,8 @@ from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData
 from tensorboardX.record_writer import masked_crc32c
 
 from podium.analysis.scores.flat_tables import TABLES
+from podium.live.trial_logs import OBJECTIVE_TAG
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
 from tests.podium.calling import call
 from tests.podium.test_optuna_journal import all_trials, search_rows
 
@@ -58,6 +58,11 @@ def event_files(folder):
     return sorted(folder.rglob("*tfevents*"))
 
 
+def runs_of(folder):
+    """SEARCH/STAGE-TRIAL_ID -> its events."""
+    return {str(file.parent.relative_to(folder)): events_of(file) for file in event_files(folder)}
+
+
 def test_a_journal_is_written_and_reported(capsys, finished_study, tmp_path):
     journal = tmp_path / "journal.log"
     called = call(capsys, "export", "optuna", finished_study, "--output", journal)
@@ -72,9 +77,10 @@ def test_every_trial_is_a_run_with_its_scores(capsys, finished_study, tmp_path):
     assert call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path).code == 0
     trials = Reader(finished_study).trials().collect()
     scores = Reader(finished_study).scores().collect().partition_by("trial_id", as_dict=True)
-    assert len(event_files(tmp_path)) == len(trials)
+    runs = runs_of(tmp_path)
+    assert len(runs) == len(trials)
     for row in trials.iter_rows(named=True):
-        events = events_of(event_file(tmp_path, row["search"], row["stage"], row["trial_id"]))
+        events = runs[f"{row['search']}/{row['stage']}-{row['trial_id']}"]
         assert events[0].file_version == "brain.Event:2"
         expected = {
             (_tag(score), score["epoch"]): struct.unpack("f", struct.pack("f", score["value"]))[0]
