@@ -69,14 +69,6 @@ def _made_up(folder: Path) -> tuple[tuple[str, tuple[str]], ...]:
             seeds=2,
             noise=0.02,
         ),
-        "one-loss": Truth(strengths={"contrastive": 0.0}, tuning_gains={"contrastive": 0.04}),
-        "nothing-known": Truth(
-            strengths=dict.fromkeys(names[:3], 0.0),
-            tuning_gains=dict.fromkeys(names[:3], 0.02),
-            scripts=_SCRIPTS,
-            embedding_dims=(32,),
-            noise=0.03,
-        ),
     }
     made = {name: write_store(folder / name, truth) for name, truth in studies.items()}
     made["protocols"] = write_protocol_store(folder / "protocols", _protocols())

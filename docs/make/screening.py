@@ -111,8 +111,6 @@ def _page(heads: _Results, cold: _Results, warm: _Results) -> Iterator[str]:
     yield "### Does the ranking of heads carry over?\n"
     yield "Kendall's tau of two rankings of the losses (p: of no association, exact without ties):\n"
     yield _ranking_table(heads, cold, warm, blocks)
-    yield "\nRecall@1 of the searches' winners on test, %, mean of the final seeds:\n"
-    yield _score_table(heads, cold, warm, blocks)
     yield "\n### Does the order of configs carry over?\n"
     yield _config_table(heads, cold, warm)
     yield "\n### What a warm start saves\n"
@@ -145,25 +143,6 @@ def _ranking_table(heads: _Results, cold: _Results, warm: _Results, blocks: list
         mean = mean_agreement(found.values())
         rows.append((name, *(_tau(found[block]) for block in blocks), _interval(mean)))
     return table(("between", *map(_script, blocks), "mean"), rows)
-
-
-def _score_table(heads: _Results, cold: _Results, warm: _Results, blocks: list[str]) -> str:
-    found = [
-        dict(zip(one.winners.select(SEARCH).iter_rows(), one.winners["score"], strict=True))
-        for one in (heads, cold, warm)
-    ]
-    head = ("loss", *(f"{_script(block)}: heads, cold, warm" for block in blocks))
-    rows = [
-        (
-            loss,
-            *(
-                " / ".join(f"{100 * scores[block, loss]:.1f}" for scores in found)
-                for block in blocks
-            ),
-        )
-        for loss in sorted(cold.winners["loss"].unique())
-    ]
-    return table(head, rows)
 
 
 def _config_table(heads: _Results, cold: _Results, warm: _Results) -> str:
@@ -199,18 +178,6 @@ def _savings(cold: _Results, warm: _Results) -> Iterator[str]:
         f" {_median(back, budget)} (median); {back['other'].null_count()} of {len(back)} never do."
         f" The warm search needs {_interval(gone, 1)} trials more (negative: fewer)."
     )
-    yield "\nThe score of a warm search after its first trials, and when each search has it:\n"
-    shown = [
-        (
-            _script(row["block"]),
-            row["loss"],
-            f"{100 * row['score']:.1f}",
-            str(row["setter"]),
-            f"> {row['budget']}" if row["other"] is None else str(row["other"]),
-        )
-        for row in ahead.iter_rows(named=True)
-    ]
-    yield table(("block", "loss", "validation, %", "warm, trial", "cold, trial"), shown)
 
 
 def _first_trials(warm: _Results) -> dict[tuple[str, str], int]:
