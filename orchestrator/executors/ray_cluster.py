@@ -72,10 +72,7 @@ class RayCluster:
                 self._start()
             context = ray.get_runtime_context()
             self._watch = ClusterWatch(
-                context.gcs_address,
-                context.get_node_id(),
-                self._own_ray,
-                self._patience,
+                context.gcs_address, context.get_node_id(), self._own_ray, self._patience
             )
         except BaseException:
             self.leave()
@@ -108,18 +105,15 @@ class RayCluster:
             self._logs_are_wanted = self._own_ray is not None
             self.abandon()
         else:
-            self._shut_down()
+            if self._watch is not None:
+                self._watch.expect_end()
+            ray.shutdown()
+            atexit.unregister(self._end_process)
+            if self._watch is not None:
+                self._watch.stop()
         drop_messages()
         if self._folder is not None and not self._logs_are_wanted:
             self._folder.remove()
-
-    def _shut_down(self) -> None:
-        if self._watch is not None:
-            self._watch.expect_end()
-        ray.shutdown()
-        atexit.unregister(self._end_process)
-        if self._watch is not None:
-            self._watch.stop()
 
     def abandon(self) -> None:
         """Leave a cluster that is gone without calling it: such calls never end.

@@ -23,8 +23,8 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
     expected = _fingerprint(paths)
     answers = {
         _ask(node["NodeID"], paths): node["NodeManagerAddress"]
-        for node in _nodes()
-        if node["Alive"] and _takes_trials(node["Resources"])
+        for node in ray.nodes()  # type: ignore[no-untyped-call]
+        if node["Alive"] and (node["Resources"].get("CPU") or node["Resources"].get("GPU"))
     }
     problems = {
         address: problem
@@ -38,15 +38,6 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
             f"at {paths.folder}:\n{lines}\nUse a folder that all of them see under the same name, "
             "or a store such as s3://bucket/folder, with --storage"
         )
-
-
-def _nodes() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    return found
-
-
-def _takes_trials(resources: dict[str, float]) -> bool:
-    return bool(resources.get("CPU") or resources.get("GPU"))
 
 
 def _ask(node_id: str, paths: StudyPaths) -> Any:

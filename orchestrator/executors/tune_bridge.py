@@ -166,8 +166,11 @@ class TuneBridge:
         coming would take it too, and Tune would end the new one, again and again where trials are
         over sooner than a process has started.
         """
-        waiting = (entry for entry in self._trials.values() if _is_pending(entry))
-        return next((entry.trial for entry in waiting if _process_of(entry) is None), None)
+        for entry in self._trials.values():
+            is_pending = entry.trial is not None and entry.trial.status == Trial.PENDING
+            if is_pending and _process_of(entry) is None:
+                return entry.trial
+        return None
 
     def started(self, tune_id: str) -> None:
         """A process has the job."""
@@ -243,8 +246,7 @@ class TuneBridge:
         problem = cannot_start(self._last_error)
         if problem is not None:
             raise PodiumError(f"workers cannot start: {problem}")
-        again = _TuneTrial(entry.jobs, starts=entry.starts, living=entry.living)
-        self._restarts.append(again)
+        self._restarts.append(_TuneTrial(entry.jobs, starts=entry.starts, living=entry.living))
 
     def _give_up_starting(self) -> None:
         """End the run if nothing runs and process after process hangs."""
@@ -268,7 +270,7 @@ class TuneBridge:
         process = _process_of(entry)
         if process is not None:
             entry.losses = losses
-            ray.kill(_actor_of(entry, process))  # Tune notices the death, and calls `ended`
+            ray.kill(_live(entry)[process][0])  # Tune notices the death, and calls `ended`
             return
         # It still waits for a worker slot.
         del self._trials[tune_id]
@@ -299,10 +301,6 @@ def _with_node(dead: _DeadTrial, state: NodeState) -> Loss:
     return Loss(cause="lost_node", message=f"the node {dead.address} died")
 
 
-def _is_pending(entry: _TuneTrial) -> bool:
-    return entry.trial is not None and entry.trial.status == Trial.PENDING
-
-
 def _process_of(entry: _TuneTrial) -> Any:
     """Tune's record of the process in a trial's worker slot; None while it waits for a slot.
 
@@ -310,10 +308,6 @@ def _process_of(entry: _TuneTrial) -> Any:
     """
     process = entry.controller._trial_to_actor.get(entry.trial)
     return process if process in _live(entry) else None
-
-
-def _actor_of(entry: _TuneTrial, process: Any) -> Any:
-    return _live(entry)[process][0]
 
 
 def _live(entry: _TuneTrial) -> Any:

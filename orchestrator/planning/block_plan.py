@@ -8,7 +8,7 @@ from itertools import chain, product
 from pathlib import Path
 
 from podium.orchestrator.results.storage.locations import has_scheme
-from podium.orchestrator.study.blocks import blocks, dataset_of
+from podium.orchestrator.study.blocks import blocks, dataset_of, protocol_of
 from podium.orchestrator.study.configs import (
     default_config,
     loss_training,
@@ -18,18 +18,20 @@ from podium.orchestrator.study.configs import (
 )
 from podium.orchestrator.study.defaults import is_missing
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study.study import Block, Search, Study
 from podium.trainables.dataset_interface.load_dataset import dataset_facts, has_own_size
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts
 from podium.trainables.network.initial_weights import not_downloaded
 from podium.trainables.network.pretraining import pretraining_note
 from podium.trainables.network.timm_facts import timm_facts
+from podium.trainables.settings.population_agreement import why_alone
 from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from podium.trainables.settings.trial_settings import (
     RANDOM_WEIGHTS,
     BackboneSettings,
     DatasetSettings,
+    TrialSettings,
 )
 
 _SLOW = 10  # times slower than the network
@@ -41,7 +43,6 @@ class BlockPlan:
     """How one block is trained.
 
     Attributes:
-        block: the block.
         weights: name or file of the weights that its backbone starts from.
         training: training settings of the recipe and the study for this data set and backbone.
         of_losses: loss -> hyperparameters that the recipe sets to another value than published.
@@ -130,6 +131,29 @@ def network_notes(study: Study) -> Iterator[str]:
             )
         elif backbone.weights != RANDOM_WEIGHTS:
             yield f"{backbone.name}: {note}."
+
+
+def why_search_alone(study: Study, search: Search) -> str | None:
+    """Why trials of a search cannot be trained together, as a clause; None if they can.
+
+    That some can does not say that all go into one population: those that differ in other than
+    real numbers are in different ones. How many there may be is not asked.
+    """
+    block = search.block
+    (backbone,) = [of for of in study.backbones if of.name == block.backbone]
+    settings = TrialSettings(
+        dataset=dataset_of(study, block),
+        protocol=protocol_of(study, search),
+        folds=(0,),
+        backbone=backbone,
+        embedding_dim=block.embedding_dim,
+        loss=search.loss,
+        hyperparameters={},
+        training=training_of(study, block),
+        seed=study.seed,
+        evaluate_test=study.tests_searches,
+    )
+    return why_alone(settings)
 
 
 def missing(study: Study) -> tuple[str, ...]:

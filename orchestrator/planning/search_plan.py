@@ -11,7 +11,6 @@ class SearchPlan:
     """One search with its final stage.
 
     Attributes:
-        search: the search.
         dimensions: number of searched hyperparameters.
         search_trials: number of configs that are trained, fewer only in an exhausted space.
         final_trials: largest number of finals; half if the published default wins its search of
@@ -29,16 +28,8 @@ class SearchPlan:
 
 
 def search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
-    """Count the trials and epochs of a search.
-
-    Args:
-        study: the study.
-        search: one of its searches.
-        dimensions: number of searched hyperparameters.
-        epochs: epochs of a trial on one fold.
-    """
-    search_trials = study.search.trials
-    final_trials = most_finals(study, search)
+    """Count the trials and epochs of a search; ``epochs`` are those of a trial on one fold."""
+    search_trials, final_trials = study.search.trials, most_finals(study, search)
     num_folds = protocol_of(study, search).num_folds
     return SearchPlan(
         search=search,

@@ -28,20 +28,10 @@ _RECALL = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageCounts:
-    """Number of trials of one stage, and of their epochs if none is stopped early."""
-
-    trials: int
-    epochs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetPlan:
     """What one data set offers to one protocol of the searches.
 
     Attributes:
-        dataset: label of the data set.
-        protocol: label of the protocol.
         leaks: whether configs are validated on the test classes.
         draws_splits: whether each config has a split of its own.
         description: one sentence on the data set.
@@ -73,11 +63,8 @@ class StudyPlan:
 
     Attributes:
         study: the study, each of its searches with the trials that its budget leaves it.
-        blocks: blocks within which the losses are ranked.
-        trainings: one plan for each block.
-        searches: one plan for each search.
         datasets: one plan for each data set and protocol.
-        stages: trials and epochs of ``search``, ``final`` and ``baseline``.
+        stages: ``search``, ``final``, ``baseline`` -> trials, and epochs if none is stopped early.
         fairness: what is equal between the losses and what is not.
         missing: sentences on what is needed before the run and not on this machine.
         hours: hours of all trials; None if it is not known what images take.
@@ -89,7 +76,7 @@ class StudyPlan:
     trainings: tuple[BlockPlan, ...]
     searches: tuple[SearchPlan, ...]
     datasets: tuple[DatasetPlan, ...]
-    stages: Mapping[str, StageCounts]
+    stages: Mapping[str, tuple[int, int]]
     fairness: Fairness
     missing: tuple[str, ...]
     hours: StudyHours | None
@@ -98,12 +85,12 @@ class StudyPlan:
     @property
     def trials(self) -> int:
         """Number of trials of all stages."""
-        return sum(stage.trials for stage in self.stages.values())
+        return sum(trials for trials, _ in self.stages.values())
 
     @property
     def epochs(self) -> int:
         """Number of epochs of all stages, if no trial is stopped early."""
-        return sum(stage.epochs for stage in self.stages.values())
+        return sum(epochs for _, epochs in self.stages.values())
 
 
 def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> StudyPlan:
@@ -117,10 +104,7 @@ def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> 
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {
-        (block, loss): (
-            num_searched(study, loss),
-            loss_training(study, block, loss).epochs,
-        )
+        (block, loss): (num_searched(study, loss), loss_training(study, block, loss).epochs)
         for block in crossed
         for loss in study.loss_names
     }
@@ -145,16 +129,16 @@ def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> 
     )
 
 
-def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, StageCounts]:
+def _stages(study: Study, searched: tuple[SearchPlan, ...]) -> dict[str, tuple[int, int]]:
     search_trials = sum(item.search_trials for item in searched)
     final_trials = sum(item.final_trials for item in searched)
     epochs = sum(item.epochs for item in searched)
     final_epochs = sum(item.final_epochs for item in searched)
     baseline = sum(num_baseline_runs(study, block) for block in blocks(study))
     return {
-        "search": StageCounts(trials=search_trials, epochs=epochs - final_epochs),
-        "final": StageCounts(trials=final_trials, epochs=final_epochs),
-        "baseline": StageCounts(trials=baseline, epochs=0),
+        "search": (search_trials, epochs - final_epochs),
+        "final": (final_trials, final_epochs),
+        "baseline": (baseline, 0),
     }
 
 

@@ -23,7 +23,7 @@ from podium.orchestrator.scheduling.committed_outcomes import (
     search_outcomes,
     whose_scores_count,
 )
-from podium.orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper
 from podium.orchestrator.scheduling.final_stage import FinalStage
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.running_trial import Earlier
@@ -31,11 +31,7 @@ from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.make_sampler import make_suggester
 from podium.orchestrator.search_samplers.suggester import NoSuggester, Suggester
 from podium.orchestrator.study.blocks import protocol_of, searches, with_trials_per_search
-from podium.orchestrator.study.configs import (
-    first_configs,
-    loss_training,
-    search_task,
-)
+from podium.orchestrator.study.configs import first_configs, loss_training, search_task
 from podium.orchestrator.study.study import Search, Study
 from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.specification_maker import TrialSpecMaker
@@ -117,7 +113,7 @@ def _earlier(
                 found.setdefault(trial_id, []).append(journal.attempts[trial_id, number])
     last = {trial_id: max(it.attempts for it in them) for trial_id, them in retried.items()}
     return {
-        trial_id: Earlier(len(them), tuple(it for it in them if it.number > last.get(trial_id, 0)))
+        trial_id: (len(them), tuple(it for it in them if it.number > last.get(trial_id, 0)))
         for trial_id, them in found.items()
     }
 
@@ -160,11 +156,7 @@ def search_run(
 ) -> SearchRun:
     """A search before its first suggestion, or before it is restored.
 
-    Args:
-        study: the resolved study.
-        search: the search.
-        maker: makes the specifications of the study's trials.
-        is_finished: whether it is known to have all its trials: nothing is learned from them then.
+    Nothing is learned from trials of a search that is finished: known to have all of them.
     """
     return SearchRun(
         search=search,
@@ -172,28 +164,21 @@ def search_run(
         suggester=NoSuggester() if is_finished else suggester_of(study, search),
         first=() if is_finished else first_configs(study, search.block, search.loss),
         spec=partial(maker.search_trial, search),
-        early_stopper=_early_stopper(study, search),
+        early_stopper=EarlyStopper(
+            study.search.early_stopping,
+            epochs=loss_training(study, search.block, search.loss).epochs,
+            folds=protocol_of(study, search).num_folds,
+        ),
     )
 
 
-def _early_stopper(study: Study, search: Search) -> EarlyStopper:
-    settings = study.search.early_stopping
-    epochs = loss_training(study, search.block, search.loss).epochs
-    return make_early_stopper(settings, epochs=epochs, folds=protocol_of(study, search).num_folds)
-
-
 def suggester_of(study: Study, search: Search) -> Suggester:
-    """The sampler of a search, before its first suggestion."""
-    seed = _suggestion_seed(study, search)
+    """The sampler of a search, before its first suggestion; shared configs have a shared seed."""
+    is_shared = study.search.shared_configs
+    seeded = replace(search, protocol="", repeat=0) if is_shared else search
+    seed = seed_for(study.seed, "suggestions", seeded.id)
     task = search_task(study, search.block, search.loss, seed)
     return make_suggester(study.search.sampler, task)
-
-
-def _suggestion_seed(study: Study, search: Search) -> int:
-    """One for each search, or one for all searches that share their configs."""
-    if study.search.shared_configs:
-        search = replace(search, protocol="", repeat=0)
-    return seed_for(study.seed, "suggestions", search.id)
 
 
 def check_suggestions(

@@ -17,14 +17,12 @@ from podium.orchestrator.results.records.journal_records import RetriedFailure
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.gather_trials import withdraw_trials
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES
+from podium.orchestrator.trials.failure_causes import FAILURE_CAUSES, counts_text
 
 Row = Mapping[str, Any]
 
-_COLUMNS = (
-    *("trial_id", "search", "stage", "same_as", "is_default", "is_winner"),
-    *("cause", "message", "traceback", "log", "ended_at", "attempts"),
-)
+_OF_FAILURE = ("search", "stage", "cause", "message", "traceback", "log", "ended_at", "attempts")
+_COLUMNS = ("trial_id", "same_as", "is_default", "is_winner", *_OF_FAILURE)
 
 
 def check_causes(causes: Collection[str]) -> None:
@@ -41,10 +39,7 @@ def check_causes(causes: Collection[str]) -> None:
 
 
 def record_retries(
-    journal: Journal,
-    reader: Reader,
-    causes: Collection[str],
-    say: Callable[[str], object],
+    journal: Journal, reader: Reader, causes: Collection[str], say: Callable[[str], object]
 ) -> None:
     """Record the failures that are to be withdrawn, except those of finals of a former winner.
 
@@ -58,7 +53,8 @@ def record_retries(
         CorruptFileError: a file is damaged.
         StoreError: the store cannot be read or written.
     """
-    failed = _failed(reader).filter((pl.col("stage") != "final") | _is_of_finalist())
+    is_of_finalist = pl.col("is_default") | pl.col("is_winner")
+    failed = _failed(reader).filter((pl.col("stage") != "final") | is_of_finalist)
     chosen = failed.filter(pl.col("cause").is_in(list(causes))) if causes else failed
     if chosen.is_empty():
         say(_nothing_to_retry(failed, causes))
@@ -72,11 +68,12 @@ def record_retries(
     for row in new:
         trial_id = row["same_as"] or row["trial_id"]
         number = len(before.get(trial_id, ())) + 1
-        trained.setdefault(trial_id, _failure(row, trial_id, number))
+        known = {name: row[name] for name in _OF_FAILURE}
+        trained.setdefault(trial_id, RetriedFailure(trial_id=trial_id, number=number, **known))
     for failure in trained.values():
         journal.write(failure)
     trials = "1 failed trial" if len(rows) == 1 else f"{len(rows)} failed trials"
-    say(f"Retrying {trials} ({_counts(chosen)}).")
+    say(f"Retrying {trials} ({counts_text(Counter(chosen['cause']))}).")
 
 
 def recorded_failures(journals: Mapping[str, SearchJournal], reader: Reader) -> list[Row]:
@@ -113,27 +110,11 @@ def _failed(reader: Reader) -> pl.DataFrame:
     return reader.trials().filter(pl.col("state") == "FAILED").select(_COLUMNS).collect()
 
 
-def _is_of_finalist() -> pl.Expr:
-    return pl.col("is_default") | pl.col("is_winner")
-
-
 def _nothing_to_retry(failed: pl.DataFrame, causes: Collection[str]) -> str:
     if failed.is_empty():
         return "No trial failed, so none is retried."
-    wanted = " or ".join(causes)
-    return f"No trial failed for {wanted}, so none is retried. Failures: {_counts(failed)}."
-
-
-def _counts(failed: pl.DataFrame) -> str:
-    """``error 2, timeout 1``."""
-    counts = sorted(Counter(failed["cause"]).items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{cause} {count}" for cause, count in counts)
-
-
-def _failure(row: Row, trial_id: str, number: int) -> RetriedFailure:
-    names = ("search", "stage", "cause", "message", "traceback", "log", "ended_at", "attempts")
-    values = {name: row[name] for name in names}
-    return RetriedFailure(trial_id=trial_id, number=number, **values)
+    wanted, counts = " or ".join(causes), counts_text(Counter(failed["cause"]))
+    return f"No trial failed for {wanted}, so none is retried. Failures: {counts}."
 
 
 def _is_recorded(row: Row, retried: Mapping[str, Sequence[RetriedFailure]]) -> bool:

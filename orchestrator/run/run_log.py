@@ -65,10 +65,8 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
         ended.set()
         writer.join()
         write()
-        _remove_old(paths, _MAX_LOGS)
-
-
-def _remove_old(paths: StudyPaths, num_kept: int) -> None:
-    with contextlib.suppress(PodiumError), retrying_for(0):
-        logs = [file for file in list_files(paths.logs, ".log") if file.name.startswith("run-")]
-        remove(*logs[:-num_kept])
+        with contextlib.suppress(PodiumError), retrying_for(0):
+            logs = [
+                file for file in list_files(paths.logs, ".log") if file.name.startswith("run-")
+            ]
+            remove(*logs[:-_MAX_LOGS])

@@ -11,10 +11,7 @@ from podium.orchestrator.results.locks.study_lock import StudyLock
 from podium.orchestrator.results.records.journal import Journal, SearchJournal
 from podium.orchestrator.results.records.runs import RunEnding, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
-from podium.orchestrator.results.records.study_snapshot import (
-    check_readable,
-    started_study,
-)
+from podium.orchestrator.results.records.study_snapshot import check_readable, started_study
 from podium.orchestrator.results.storage.local_files import check_not_vanished, never_made_again
 from podium.orchestrator.results.trial_files.gather_trials import gather_all
 from podium.orchestrator.results.trial_files.reader import Reader
@@ -128,11 +125,7 @@ def run_study(
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
-    with (
-        ExitStack() as held,
-        StudyLock(paths, say) as lock,
-        run_log(paths),
-    ):
+    with ExitStack() as held, StudyLock(paths, say) as lock, run_log(paths):
         study, control = _begun(study, paths, datasets, say, clock)
         held.enter_context(never_made_again(paths.store))
         reader = Reader(paths.folder)
@@ -142,25 +135,22 @@ def run_study(
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
         queues = _queues_with_retries(rebuild, journal, reader, paths, retried_causes, say)
         _report_done(queues, say)
-        check_ownership = partial(_check_ownership, paths, lock)
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
             recorder=TrialRecorder(study, paths),
             journal=journal,
-            check_ownership=check_ownership,
+            check_ownership=partial(_check_ownership, paths, lock),
         )
         scheduler = StudyScheduler(study, store, queues, account, console.on_event, control)
         scheduler.events.study_started()
-        if scheduler.check_budget() and queues.num_done < queues.num_planned:
+        is_work_left = scheduler.check_budget() and queues.num_done < queues.num_planned
+        if is_work_left or account.has_news:
             with account:
-                if trains_here:
+                if is_work_left and trains_here:
                     _prepare_images(study, datasets)
-                with console.stoppable(scheduler):
+                if is_work_left:
                     _run_trials(scheduler, study, paths, start_executor, console)
-                account.set_ending(_ending(scheduler))
-        elif account.has_news:
-            with account:
                 account.set_ending(_ending(scheduler))
         finished = not scheduler.is_stopping
         _report_ended_early(scheduler.progress(), trials_per_search(study), say)
@@ -259,16 +249,17 @@ def _run_trials(
     start_executor: Callable[[], Executor],
     console: Console,
 ) -> None:
-    executor = start_executor()
-    if scheduler.is_stopping:
-        return
-    with executor:
-        num_slots = scheduler.bounded(executor.capacity()).num_fitting(demand_of(study))
-        trials = "1 trial" if num_slots == 1 else f"{num_slots} trials"
-        console.say(f"Running {trials} at a time; results in {paths.folder}")
-        with console.watch(scheduler):
-            executor.run(scheduler)
-    scheduler.note_stopped()
+    with console.stoppable(scheduler):
+        executor = start_executor()
+        if scheduler.is_stopping:
+            return
+        with executor:
+            num_slots = scheduler.bounded(executor.capacity()).num_fitting(demand_of(study))
+            trials = "1 trial" if num_slots == 1 else f"{num_slots} trials"
+            console.say(f"Running {trials} at a time; results in {paths.folder}")
+            with console.watch(scheduler):
+                executor.run(scheduler)
+        scheduler.note_stopped()
 
 
 def _ending(scheduler: StudyScheduler) -> RunEnding:

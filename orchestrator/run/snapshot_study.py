@@ -46,7 +46,11 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     """
     snapshot = read_study(paths)
     if snapshot is None:
-        _check_fresh(paths)
+        if list_folders(paths.journals) or list_folders(paths.trials):  # written later
+            raise CorruptFileError(
+                f"{paths.study} is missing, although the study has trials. Restore the file from"
+                " a copy"
+            )
         return
     own_provenance(paths)
     if changes := forbidden_changes(snapshot, resolved_dict(study)):
@@ -57,15 +61,6 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
             f"{lines}\nGive the changed study a new name, or undo the change."
         )
     refuse_changed_code(study, paths)
-
-
-def _check_fresh(paths: StudyPaths) -> None:
-    """The snapshot is written before anything is suggested or trained."""
-    if list_folders(paths.journals) or list_folders(paths.trials):
-        raise CorruptFileError(
-            f"{paths.study} is missing, although the study has trials. Restore the file from"
-            " a copy"
-        )
 
 
 def changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> list[str]:

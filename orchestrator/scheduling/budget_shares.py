@@ -194,10 +194,7 @@ class BudgetShares:
         return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
 
     def _reserve(
-        self,
-        weights: Mapping[str, float],
-        runs: Sequence[SearchRun],
-        final_stage: FinalStage,
+        self, weights: Mapping[str, float], runs: Sequence[SearchRun], final_stage: FinalStage
     ) -> float:
         """Weighted seconds of what is left of finals and baselines; 0 before any trial ended."""
         most = max(weights.values(), default=0.0)

@@ -16,21 +16,9 @@ A test over paired folds is no alternative: with one or two folds it can reject 
 is where stopping saves most.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from podium.orchestrator.study.study import EarlyStopping
-
-
-def make_early_stopper(settings: EarlyStopping, *, epochs: int, folds: int) -> "EarlyStopper":
-    """The early stopper of one search, without any scores yet.
-
-    Args:
-        settings: see `EarlyStopping`.
-        epochs: number of epochs on each fold.
-        folds: number of folds that each trial of the search trains on.
-    """
-    steps = rung_steps(settings, epochs=epochs, folds=folds)
-    return EarlyStopper(steps, settings.reduction_factor)
 
 
 def rung_steps(settings: EarlyStopping, *, epochs: int, folds: int) -> tuple[int, ...]:
@@ -73,17 +61,19 @@ class EarlyStopper:
     been recorded again.
 
     Args:
-        steps: steps of the rungs, ascending, from `rung_steps`.
-        reduction_factor: the best 1 / reduction_factor at a rung continue, rounded up; ties do.
+        settings: the best 1 / reduction_factor at a rung continue, rounded up; ties do.
+        epochs: number of epochs on each fold.
+        folds: number of folds that each trial of the search trains on.
 
     Attributes:
-        steps: as given.
+        steps: steps of the rungs, from `rung_steps`.
     """
 
-    def __init__(self, steps: Sequence[int], reduction_factor: int) -> None:
+    def __init__(self, settings: EarlyStopping, *, epochs: int, folds: int) -> None:
+        steps = rung_steps(settings, epochs=epochs, folds=folds)
         self.steps = frozenset(steps)
         self._numbers = {step: number for number, step in enumerate(steps)}
-        self._factor = reduction_factor
+        self._factor = settings.reduction_factor
         self._scores: dict[int, dict[int, float]] = {}
 
     def rung_at(self, step: int) -> int | None:

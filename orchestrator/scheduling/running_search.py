@@ -1,5 +1,6 @@
 """One running search: its suggestions in order, their outcomes, early stopping and winner."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
@@ -30,8 +31,7 @@ class SearchRun:
         early_stopper: decides which trials are stopped early.
 
     Attributes:
-        search: the search.
-        early_stopper: as given.
+        is_cancelled: whether the user cancelled it before it had all its trials.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class SearchRun:
         self._num_known_ended = 0  # so many first suggestions have ended; there may be more
         self._num_repeated = 0  # duplicates since the last new trial
         self._is_ended = False
-        self._is_cancelled = False
+        self.is_cancelled = False
 
     # What it is now.
 
@@ -88,11 +88,6 @@ class SearchRun:
     def is_cut_short(self) -> bool:
         """Whether it was ended before it had all its trials."""
         return self._is_ended and self.num_distinct < self._settings.trials
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the user cancelled it before it had all its trials."""
-        return self._is_cancelled
 
     @property
     def is_exhausted(self) -> bool:
@@ -126,7 +121,7 @@ class SearchRun:
     @property
     def wants_more(self) -> bool:
         """Whether it has trials left to suggest, now or once others have ended."""
-        is_ended = self._is_ended or self._is_cancelled
+        is_ended = self._is_ended or self.is_cancelled
         has_all = is_ended or self.num_distinct >= self._settings.trials
         return not has_all and not self.is_exhausted
 
@@ -166,11 +161,12 @@ class SearchRun:
         """Draw the next suggestion; the specification is None if its trial is a duplicate."""
         index = len(self._asks)
         self._tell_visible()
+        source: AskSource = "default" if index == 0 else "given"
         if index < len(self._first):
             config = self._first[index]
             self._suggester.set_suggestion(index, config)
         else:
-            config = self._suggester.suggest(index)
+            config, source = self._suggester.suggest(index), "sampler"
         spec = self._spec(index, config)
         ask = Ask(
             search=self.search.id,
@@ -178,14 +174,9 @@ class SearchRun:
             trial_id=spec.trial_id,
             config_hash=config_hash(config),
             hyperparameters=dict(config),
-            source=self._source(index),
+            source=source,
         )
         return ask, spec if self._note(ask) else None
-
-    def _source(self, index: int) -> AskSource:
-        if index == 0:
-            return "default"
-        return "given" if index < len(self._first) else "sampler"
 
     def end_early(self) -> None:
         """Suggest no more, because its share of the study's budget is used up."""
@@ -193,7 +184,7 @@ class SearchRun:
 
     def cancel(self) -> None:
         """Suggest no more, because the user does not want its trials."""
-        self._is_cancelled = True
+        self.is_cancelled = True
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""
@@ -204,9 +195,8 @@ class SearchRun:
     def continues(self, trial_id: str, step: int, best_so_far: float) -> bool:
         """Whether the trial may train past ``step``."""
         index = self._first_index[trial_id]
-        if self._settings.order == "asynchronous":
-            return self.early_stopper.continues(index, step, best_so_far)
-        last_rival = index - self._settings.lag
+        is_free = self._settings.order == "asynchronous"
+        last_rival = math.inf if is_free else index - self._settings.lag
         return self.early_stopper.continues(
             index, step, best_so_far, lambda other: other <= last_rival
         )

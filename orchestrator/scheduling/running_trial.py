@@ -4,10 +4,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from podium.orchestrator.results.records.journal_records import Attempt
-from podium.orchestrator.scheduling.executor_interface import Loss
 from podium.orchestrator.study.resource_demand import Demand
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.specification import TrialSpec
@@ -17,17 +15,11 @@ _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
 
 
-class Earlier(NamedTuple):
-    """Attempts at a trial that has no row.
+Earlier = tuple[int, tuple[Attempt, ...]]
+"""Number of all attempts at a trial without a row, and those since it started from scratch.
 
-    Attributes:
-        number: number of all of them, in this run or another.
-        counted: those since the trial started from scratch: what led to a failure after which it
-            was retried does not count.
-    """
-
-    number: int = 0
-    counted: tuple[Attempt, ...] = ()
+What led to a failure after which the trial was retried does not count.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,9 +27,7 @@ class RunningTrial:
     """One attempt at a trial. All times are seconds of a monotonic clock.
 
     Attributes:
-        spec: specification of the trial.
         history: reports of this attempt.
-        demand: CPUs and GPUs it occupies.
         is_alone: whether it asked for more than usual, to have a device or node to itself.
         serial: number of this attempt among those that this run has handed out, from 1.
         attempt: number of this attempt among all at the trial, from 1.
@@ -189,11 +179,6 @@ class RunningTrials:
     def wait_for_one_alone(self) -> bool:
         """Whether one that is to be alone has no worker yet; no other is handed out until then."""
         return self._last_alone is not None and self._last_alone.begun is None
-
-
-def ended_by_loss(loss: Loss) -> Ended:
-    """The last message of a lost trial, had it been able to send one."""
-    return Ended(state="FAILED", cause=loss.cause, message=loss.message)
 
 
 def ended_attempt(running: RunningTrial, ended: Ended) -> Attempt | None:

@@ -25,11 +25,9 @@ from podium.orchestrator.scheduling.resource_usage import USE_OF_STATE
 from podium.orchestrator.scheduling.run_accounting import RunAccount
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.running_trial import (
-    Earlier,
     RunningTrial,
     RunningTrials,
     ended_attempt,
-    ended_by_loss,
 )
 from podium.orchestrator.scheduling.study_events import Event, EventSource
 from podium.orchestrator.scheduling.study_progress import StudyProgress
@@ -60,7 +58,6 @@ class OwnStore:
     """The results folder of a study, as long as this run owns it.
 
     Attributes:
-        paths: the folder.
         objective: name of the validation metric that searches maximise.
         recorder: commits the rows of trials.
         journal: takes asks and attempts.
@@ -178,27 +175,19 @@ class StudyScheduler:
         self._running.add(running)
         _log.debug("%s: attempt %d, %d running", _said(spec), running.attempt, len(self._running))
         self._spending.start(
-            spec.trial_id,
-            spec.search.id,
-            spec.stage,
-            running.demand,
-            is_first=not running.earlier,
+            spec.trial_id, spec.search.id, spec.stage, running.demand, is_first=not running.earlier
         )
         # Workers have a current folder of their own.
         paths = replace(self._paths, folder=self._paths.folder.absolute())
         job = spec.job(paths, running.attempt, self._study.keep, running.demand)
+        is_compared = spec.stage == "search"
         return replace(
             job,
             checkpoint_minutes=self._study.resources.checkpoint_minutes,
-            rungs=self._rungs_of(spec),
+            rungs=self._queues.run_of(spec).early_stopper.steps if is_compared else frozenset(),
             gather_seconds=gather_seconds(self._slots.num_in(capacity), self._study.resources),
             keeps_log=self._queues.num_trained < _MAX_LOGS,
         )
-
-    def _rungs_of(self, spec: TrialSpec) -> frozenset[int]:
-        """Epochs after which the trial is compared with others of its search."""
-        is_of_search = spec.stage == "search"
-        return self._queues.run_of(spec).early_stopper.steps if is_of_search else frozenset()
 
     def trials_started(self, trial_ids: Sequence[str]) -> None:
         """A worker has the jobs of a slot now: waiting in a queue is not the trials' time."""
@@ -242,7 +231,8 @@ class StudyScheduler:
         """A trial ended without a message of its own: it is retried, but not for ever."""
         running = self._running.get(trial_id)
         if running is not None and not self.is_stopping:
-            self._end_attempt(running, ended_by_loss(loss))
+            ended = Ended(state="FAILED", cause=loss.cause, message=loss.message)
+            self._end_attempt(running, ended)
 
     def trials_to_kill(self, capacity: Capacity) -> Mapping[str, Loss]:
         """Trials that must be killed now, by id; also stops a study whose budget is used up.
@@ -328,9 +318,8 @@ class StudyScheduler:
             counted = (*running.earlier, attempt) if attempt else running.earlier
             failure = failure_of(counted, running.demand, self._capacity) if attempt else None
             if failure is None:
-                self._queues.earlier[running.spec.trial_id] = Earlier(
-                    running.attempt if attempt else running.attempt - 1, counted
-                )
+                number = running.attempt if attempt else running.attempt - 1
+                self._queues.earlier[running.spec.trial_id] = number, counted
                 self._retry(running, ended)
                 return
             ended = replace(

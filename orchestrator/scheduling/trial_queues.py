@@ -31,8 +31,6 @@ class StudyQueues:
         budget_shares: shares of a budget of hours; None where there can be none.
 
     Attributes:
-        runs: all searches of the study.
-        final_stage: its finals and baselines.
         earlier: trial id -> earlier attempts, of trials that have some and no row.
     """
 

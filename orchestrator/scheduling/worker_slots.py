@@ -68,7 +68,7 @@ class WorkerSlots:
         spec = self._waiting
         if spec is None:
             return None
-        number, earlier = self._earlier.get(spec.trial_id, Earlier())
+        number, earlier = self._earlier.get(spec.trial_id, (0, ()))
         demand = demand_of_next_attempt(earlier, self._usual, capacity, self._members_of(spec))
         if not _fits(demand, capacity, running.occupied):
             return None

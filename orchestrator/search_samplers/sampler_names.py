@@ -2,14 +2,7 @@
 
 from typing import Literal, get_args
 
-SamplerName = Literal[
-    "tpe",
-    "random",
-    "grid",
-    "coordinate",
-    "gp",
-    "qmc",
-]
+SamplerName = Literal["tpe", "random", "grid", "coordinate", "gp", "qmc"]
 
 SAMPLERS: tuple[SamplerName, ...] = get_args(SamplerName)
 

@@ -127,8 +127,11 @@ class FailureTally:
 
     def retries(self) -> str | None:
         """``3 (lost_node 2, stuck 1)``; None if nothing was retried."""
-        counts = sorted(self._retries.copy().items(), key=lambda item: (-item[1], item[0]))
-        if not counts:
-            return None
-        parts = ", ".join(f"{cause} {count}" for cause, count in counts)
-        return f"{sum(count for _, count in counts)} ({parts})"
+        counts = self._retries.copy()
+        return f"{counts.total()} ({counts_text(counts)})" if counts else None
+
+
+def counts_text(counts: Counter[str]) -> str:
+    """``error 2, timeout 1``, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{cause} {count}" for cause, count in ordered)

@@ -17,7 +17,6 @@ from podium.trainables.metrics.clustering_facts import CLUSTERING
 
 _LIBRARIES = ("torch", "ray", "optuna", "polars", "pyarrow", "numpy")
 
-
 version = cache(metadata.version)
 """The version of an installed library, whose metadata take 20 ms to read."""
 

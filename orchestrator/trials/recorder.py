@@ -14,20 +14,17 @@ from podium.orchestrator.results.records.metric_columns import (
 )
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_store
-from podium.orchestrator.results.trial_files.commit_trials import (
-    commit_trial,
-    copy_trials,
-)
+from podium.orchestrator.results.trial_files.commit_trials import commit_trial, copy_trials
 from podium.orchestrator.study.study import Study
 from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.provenance import current_versions
 from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.worker_messages import Ended
 from podium.trainables.settings.training_settings import HyperparameterValue
-from podium.trainables.settings.trial_settings import ProtocolSettings
 from podium.trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
 _SCORE_NAMES = tuple(field.name for field in fields(Score))
+_END_NAMES = ("state", "cause", "message", "traceback", "log", "rung")
 
 
 class TrialRecorder:
@@ -58,7 +55,7 @@ class TrialRecorder:
         row = {
             **spec.identity_columns(self._study.name),
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
-            **_end_columns(ended),
+            **{name: getattr(ended, name) for name in _END_NAMES},
             **self._score_columns(spec, history),
             **_cost_columns(history, ended, attempt),
             **self._versions,
@@ -72,17 +69,20 @@ class TrialRecorder:
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
-        training = spec.settings.training
+        training, protocol = spec.settings.training, spec.settings.protocol
         whole = int(spec.settings.hyperparameters.get("epochs", training.epochs))
         planned = whole if spec.settings.stop_epoch is None else spec.settings.stop_epoch
+        # Images of retrievals are kept of one seed and fold of each finalist.
+        keeps_retrievals = spec.stage != "search" and spec.index < 2
         keep_all_ks = {(report.fold, report.epoch) for report in selected}
         return {
             "epochs_planned": planned * len(spec.settings.folds),
             "epochs_run": sum(report.epoch > 0 for report in epochs),
             # Folds select epochs of their own; only one of them fits a flat column.
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
-            "selection_rule": selection_rule(spec.settings.protocol),
-            "test_readings": _test_readings(spec.settings.protocol, history),
+            "selection_rule": "last_epoch" if protocol.kind == "refit" else "best_val_epoch",
+            # One for each test, and one for each validation if that is on test classes.
+            "test_readings": len(tests) + (len(epochs) if protocol.leaks else 0),
             "objective": history.objective(),
             **self._metric_columns(spec, history),
             "scores": [row for report in epochs for row in _score_rows(report)],
@@ -100,7 +100,7 @@ class TrialRecorder:
                 for hits in report.class_hits
                 for row in _class_hit_rows(report, hits)
             ],
-            "test_retrievals": _retrieval_rows(tests) if _keeps_retrievals(spec) else [],
+            "test_retrievals": _retrieval_rows(tests) if keeps_retrievals else [],
         }
 
     def _metric_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, float | None]:
@@ -152,40 +152,10 @@ def _cost_columns(history: TrialHistory, ended: Ended, attempt: Attempt) -> dict
     }
 
 
-def selection_rule(protocol: ProtocolSettings) -> str:
-    """How the tested epoch is selected: the last one where there is no validation."""
-    return "last_epoch" if protocol.kind == "refit" else "best_val_epoch"
-
-
-def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:
-    """One for each test, and one for each validation if that is on test classes."""
-    return len(history.tests) + (len(history.epochs) if protocol.leaks else 0)
-
-
-def _keeps_retrievals(spec: TrialSpec) -> bool:
-    """Images of retrievals are kept of one seed and fold of each finalist."""
-    return spec.stage != "search" and spec.index < 2
-
-
-def _end_columns(ended: Ended) -> dict[str, object]:
-    return {
-        "state": ended.state,
-        "cause": ended.cause,
-        "message": ended.message,
-        "traceback": ended.traceback,
-        "log": ended.log,
-        "rung": ended.rung,
-    }
-
-
 def _score_rows(report: EpochReport | TestReport) -> Iterable[dict[str, object]]:
     identity = {"fold": report.fold, "epoch": report.epoch}
-    return ({**identity, **_values_of(score)} for score in report.scores)
-
-
-def _values_of(score: Score) -> dict[str, object]:
-    """As of `dataclasses.asdict`, which takes much longer over thousands of plain values."""
-    return {name: getattr(score, name) for name in _SCORE_NAMES}
+    # `dataclasses.asdict` takes much longer over thousands of plain values.
+    return (identity | {it: getattr(score, it) for it in _SCORE_NAMES} for score in report.scores)
 
 
 def _class_hit_rows(

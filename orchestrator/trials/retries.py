@@ -22,7 +22,6 @@ from podium.orchestrator.trials.worker_messages import Ended
 # A lost worker is not the trial's fault, unless the trial loses it every time.
 MAX_FRUITLESS_ATTEMPTS = 3
 
-
 _FAILS_AS: Mapping[str | None, str] = {
     "lost_node": LOST,
     "lost_worker": LOST,
@@ -63,7 +62,8 @@ def demand_of_next_attempt(
         capacity: CPUs, GPUs and nodes there are now.
         members: size of a whole population; 1 of a trial that cannot be a member of one.
     """
-    members = min([members, *(_halved(attempt) for attempt in attempts if _is_held(attempt))])
+    held = (it.members for it in attempts if it.cause in _FAILS_AS or it.cause in _ALONE_ON)
+    members = min([members, *(max(1, of_attempt // 2) for of_attempt in held)])
     if members > 1:
         return usual.part(members)
     alone = _of_trial_alone(attempts)
@@ -102,15 +102,6 @@ def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> 
     if fails_as is None or _num_fruitless(attempts, fails_as) < MAX_FRUITLESS_ATTEMPTS:
         return None
     return Ended(state="FAILED", cause=fails_as, message=_message(fails_as, last.message))
-
-
-def _is_held(attempt: Attempt) -> bool:
-    """Whether its end may be the trial's own fault."""
-    return attempt.cause in _FAILS_AS or attempt.cause in _ALONE_ON
-
-
-def _halved(attempt: Attempt) -> int:
-    return max(1, attempt.members // 2)
 
 
 def _of_trial_alone(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:

@@ -75,7 +75,6 @@ class Finalist:
     """A config of the final stage; the winner may be the published default itself.
 
     Attributes:
-        config: hyperparameters of the loss.
         is_default: whether it is the published default.
         is_winner: whether it is the best of its search.
         selected_epoch: best epoch of its search trial, the rounded mean over folds; None if that
@@ -127,14 +126,7 @@ class TrialSpec:
     copy_of: str | None = None
 
     def job(self, paths: StudyPaths, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
-        """The job that a worker gets. Only tested trials keep models or embeddings.
-
-        Args:
-            paths: results folder of the study, absolute or a URI.
-            attempt: number of the attempt, from 1.
-            keep: which artifacts the study keeps.
-            demand: CPUs and GPUs it occupies.
-        """
+        """The job that a worker gets. Only tested trials keep models or embeddings."""
         return TrialJob(
             trial_id=self.trial_id,
             search=self.search.id,
@@ -156,7 +148,6 @@ class TrialSpec:
     def identity_columns(self, study: str) -> dict[str, object]:
         """The identity columns of the trial's row, in no particular order."""
         settings, search = self.settings, self.search
-        single_fold = len(settings.folds) == 1
         return {
             "study": study,
             "trial_id": self.trial_id,
@@ -178,7 +169,7 @@ class TrialSpec:
             "split_protocol": settings.protocol.kind,
             "train_on": self.train_on,
             "repeat": search.repeat,
-            "fold": settings.folds[0] if single_fold else None,
+            "fold": settings.folds[0] if len(settings.folds) == 1 else None,
             "num_folds": settings.protocol.num_folds,
             "seed": settings.seed,
             "seed_index": self.seed_index,

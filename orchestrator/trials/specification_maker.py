@@ -136,12 +136,7 @@ class TrialSpecMaker:
         return tuple(specs)
 
     def _final_trial(
-        self,
-        search: Search,
-        finalist: Finalist,
-        train_on: TrainOn,
-        seed_index: int,
-        fold: int,
+        self, search: Search, finalist: Finalist, train_on: TrainOn, seed_index: int, fold: int
     ) -> TrialSpec:
         protocol = self._final_protocol(search, train_on)
         settings = self._tested_settings(search, protocol, finalist.config, seed_index, fold)

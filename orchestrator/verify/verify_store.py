@@ -155,7 +155,7 @@ def _check_kept(
         for file in files:
             findings.tell(f"reading {folder.name}/{file.name}")
             with findings.reading(file):
-                facts = decode_tensors(read_whole(file), kind, str(file)).facts
+                facts, _ = decode_tensors(read_whole(file), kind, str(file))
                 findings.checked["weights and embeddings"] += 1
                 origin, trial_id = facts.get("origin"), file.name.split(".")[0]
                 if not isinstance(origin, dict) or origin.get("trial_id") != trial_id:

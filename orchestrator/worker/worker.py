@@ -30,12 +30,7 @@ class TrialFunction(Protocol):
     """What runs a trial: `trainables.trial.run_trial.run_trial`, or something of its shape."""
 
     def __call__(
-        self,
-        settings: TrialSettings,
-        *,
-        resume: bytes | None,
-        save: CheckpointSaver,
-        keep: Keep,
+        self, settings: TrialSettings, *, resume: bytes | None, save: CheckpointSaver, keep: Keep
     ) -> Iterator[Report]:
         """Yield the reports of the trial, saving its state before each for which that is due.
 
@@ -135,8 +130,15 @@ def _artifact_saver(job: TrialJob) -> Keep:
     if not job.keeps_model and not job.keeps_embeddings:
         return None
 
+    # No times or machines, so that a rerun leaves the same bytes.
+    origin: dict[str, str | int] = {
+        "trial_id": job.trial_id,
+        "podium_version": version("podium"),
+        "torch_version": version("torch"),
+        "numerics_version": NUMERICS_VERSION,
+    }
+
     def keep(artifacts: "FoldArtifacts") -> None:
-        origin = _origin(job)
         if job.keeps_model:
             model = replace(artifacts.model, origin=origin)
             put(job.paths.model(job.trial_id, model.fold), model.to_bytes())
@@ -145,13 +147,3 @@ def _artifact_saver(job: TrialJob) -> Keep:
             put(job.paths.test_embeddings(job.trial_id, embeddings.fold), embeddings.to_bytes())
 
     return keep
-
-
-def _origin(job: TrialJob) -> dict[str, str | int]:
-    """Where an artifact is from; no times or machines, so that a rerun leaves the same bytes."""
-    return {
-        "trial_id": job.trial_id,
-        "podium_version": version("podium"),
-        "torch_version": version("torch"),
-        "numerics_version": NUMERICS_VERSION,
-    }

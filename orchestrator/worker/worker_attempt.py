@@ -71,7 +71,6 @@ class WorkerAttempt:
         job: the job of which it is an attempt.
 
     Attributes:
-        job: as given.
         log: takes what the trial prints.
         save: saves its checkpoints.
         note: remark on how it started, for people; None without one.

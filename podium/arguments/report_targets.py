@@ -20,7 +20,7 @@ class ReportTargets:
         Path | None,
         typer.Option(
             help="The page to write; default: report.html in the results folder, or the table's"
-            " name with .html.",
+            " name with .html."
         ),
     ] = None
     csv: Annotated[

@@ -21,8 +21,7 @@ from podium.orchestrator.results.storage.local_copies import local_copy
 from podium.orchestrator.results.storage.locations import Place
 
 TrialId = Annotated[
-    str,
-    typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts."),
+    str, typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts.")
 ]
 Fold = Annotated[
     int | None, typer.Option("--fold", help="Which fold, if the trial has several.", min=0)

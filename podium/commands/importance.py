@@ -17,8 +17,7 @@ def command(
         list[str] | None, typer.Option(metavar="NAME", help="Only this loss. Repeatable.")
     ] = None,
     protocol: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Of several; the first that does not leak."),
+        str | None, typer.Option(metavar="LABEL", help="Of several; the first that does not leak.")
     ] = None,
     score: ScoreOfStudy = None,
     form: Form,

@@ -26,11 +26,7 @@ podium losses multi_similarity+softmax"""
 
 def command(
     losses: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[LOSS]...",
-            help="Which ones; all by default.",
-        ),
+        list[str] | None, typer.Argument(metavar="[LOSS]...", help="Which ones; all by default.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -26,8 +26,7 @@ def command(
         ),
     ] = None,
     full: Annotated[
-        bool,
-        typer.Option("--full", help="Show all details: splits, power, training, fairness."),
+        bool, typer.Option("--full", help="Show all details: splits, power, training, fairness.")
     ] = False,
     form: Form,
 ) -> None:

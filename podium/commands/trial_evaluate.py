@@ -126,11 +126,7 @@ def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, obj
         {"fold": file.fold, **asdict(score)}
         for file in _embeddings(trial, dataset, settings.cache_folder)
         for score in stored_scores(
-            file,
-            metrics or known_metrics(file)[:1],
-            ks,
-            strict=asked.strict,
-            dataset=dataset,
+            file, metrics or known_metrics(file)[:1], ks, strict=asked.strict, dataset=dataset
         )
     ]
 

@@ -26,8 +26,7 @@ def command(
     trust_code: Annotated[
         bool,
         typer.Option(
-            "--trust-code",
-            help="Run the copy of a loss's file that is in the results folder.",
+            "--trust-code", help="Run the copy of a loss's file that is in the results folder."
         ),
     ] = False,
 ) -> int:

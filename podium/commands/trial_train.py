@@ -10,11 +10,7 @@ import typer
 from podium.api.compare import try_own_loss
 from podium.arguments.key_value_argument import assignment
 from podium.errors import PodiumError
-from podium.orchestrator.study.defaults import (
-    default_image_size,
-    default_recipe,
-    default_weights,
-)
+from podium.orchestrator.study.defaults import default_image_size, default_recipe, default_weights
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.unused_settings import start_epoch_problem, unused_by
 from podium.terminal.training_progress import run_and_print

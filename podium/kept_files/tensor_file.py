@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,8 @@ _KEY = "podium"
 _PREFIX_BYTES = 8  # of safetensors: the length of its header
 
 
-class TensorFile(NamedTuple):
-    """What `encode_tensors` was given."""
-
-    facts: Mapping[str, Any]
-    arrays: Mapping[str, npt.NDArray[Any]]
+TensorFile = tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]]
+"""Facts and arrays that `encode_tensors` was given."""
 
 
 def encode_tensors(
@@ -88,7 +85,7 @@ def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
         raise CorruptFileError(
             f"{name} must hold podium's {kind}; it holds {header.get('kind')!r} instead"
         )
-    return TensorFile(facts=header["facts"], arrays=arrays)
+    return header["facts"], arrays
 
 
 def tensor_hash(arrays: Mapping[str, npt.NDArray[Any]]) -> str:

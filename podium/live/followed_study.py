@@ -9,12 +9,7 @@ from typing import Any, get_args
 import polars as pl
 
 from podium.errors import StudyError
-from podium.live.stored_studies import (
-    State,
-    ended_state,
-    planned_trials,
-    running_owner,
-)
+from podium.live.stored_studies import State, ended_state, planned_trials, running_owner
 from podium.orchestrator.results.records.metric_columns import short_label
 from podium.orchestrator.results.records.runs import (
     Run,
@@ -27,7 +22,7 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists, read_bytes, stored_files
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.run.study_control import control_text, parsed_control, search_names
+from podium.orchestrator.run.study_control import control_text, read_control, search_names
 from podium.orchestrator.scheduling.study_progress import (
     SearchProgress,
     StudyProgress,
@@ -57,8 +52,6 @@ class StudyView:
     """A study as its results folder shows it at one moment.
 
     Attributes:
-        name: name of the study.
-        folder: its results folder.
         state: what becomes of the study, or became of it.
         running_on: name of the machine on which it runs; None if it does not.
         progress: its searches and trials.
@@ -176,9 +169,8 @@ class FollowedStudy:
 
     def _control(self) -> tuple[Control, str]:
         """What ``control.yaml`` changes, and that in words; nothing if it is wrong, but why."""
-        paths = self._paths
         try:
-            control = parsed_control(read_bytes(paths.control), self._study, str(paths.control))
+            control = read_control(self._study, self._paths)
         except StudyError as error:
             return Control(), str(error)
         changes = "" if control == Control() else control_text(self._study, control)

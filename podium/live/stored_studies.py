@@ -11,12 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from podium.errors import CorruptFileError, PodiumError, UnreachableError
-from podium.orchestrator.results.locks.study_lock import (
-    LockOwner,
-    is_dead,
-    lock_owner,
-    machine_id,
-)
+from podium.orchestrator.results.locks.study_lock import LockOwner, is_dead, lock_owner, machine_id
 from podium.orchestrator.results.records.journal import read_journals
 from podium.orchestrator.results.records.runs import Run, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -54,20 +49,18 @@ Its heartbeat is written every few seconds; the rest is for clocks that disagree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredStudy:
-    """A folder of a storage.
+    """A folder of a storage; what cannot be read is None.
 
     Attributes:
         folder: the folder; its name is that of the study.
         state: what became of the study so far, or why the folder cannot be read.
-        trials: number of committed trials of all stages; None where it cannot be read.
-        planned: number of trials that the study plans, at most; None where it cannot be read.
-        failed: number of trials that failed and were not retried; None where it cannot be read.
-        gpu_hours: GPU-hours of all runs; None where they cannot be read.
-        trial_hours: hours of all attempts at trials; None where they cannot be read.
-        num_bytes: bytes of all files; None in a folder that is not podium's.
-        changed_at: last change of a file; None without files, or where the folder is not podium's.
-        running_on: name of the machine on which the study is running, or those on which parts of
-            it are; None if it is not.
+        trials: number of committed trials of all stages.
+        planned: number of trials that the study plans, at most.
+        failed: number of trials that failed and were not retried.
+        gpu_hours: GPU-hours of all runs.
+        trial_hours: hours of all attempts at trials.
+        changed_at: last change of a file; None without files too.
+        running_on: name of the machine on which the study is running; None if it is not.
         problem: why the folder cannot be read; None if it can.
     """
 

@@ -11,7 +11,6 @@ from podium.orchestrator.planning.image_seconds import Source, Table, known_tabl
 from podium.orchestrator.planning.study_plan import StudyPlan, plan
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import exists
-from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.study.study import Study
 from podium.plan.plan_text import search_rows
 from podium.plan.primary_test import smallest_p
@@ -28,7 +27,10 @@ def planned_counts(study: Study, paths: StudyPaths) -> StudyPlan:
     """
     known: dict[Source, Table] = {}
     if exists(paths.study):
-        known["results"] = _own_seconds(study, paths.folder)
+        from podium.orchestrator.planning.measured_seconds import measured_seconds
+        from podium.orchestrator.results.trial_files.reader import Reader  # no other plan needs it
+
+        known["results"] = measured_seconds(study, Reader(paths.folder))
     return plan(study, known | known_tables())
 
 
@@ -44,7 +46,10 @@ def plan_record(
         "losses": study.loss_names,
         "searches": list(search_rows(planned)),
         "datasets": list(map(asdict, planned.datasets)),
-        "stages": {name: asdict(stage) for name, stage in planned.stages.items()},
+        "stages": {
+            name: {"trials": trials, "epochs": epochs}
+            for name, (trials, epochs) in planned.stages.items()
+        },
         "trials": planned.trials,
         "epochs": planned.epochs,
         "tournament": asdict(study.tournament),
@@ -66,14 +71,6 @@ def plan_record(
         "power": asdict(power),
         "refusal": refusal,
     }
-
-
-def _own_seconds(study: Study, folder: Place) -> Table:
-    """What images took the study so far; no other plan needs polars."""
-    from podium.orchestrator.planning.measured_seconds import measured_seconds
-    from podium.orchestrator.results.trial_files.reader import Reader
-
-    return measured_seconds(study, Reader(folder))
 
 
 def refusal_of(study: Study, paths: StudyPaths) -> str | None:

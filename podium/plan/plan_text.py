@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from podium.analysis.estimates.design_analysis import least_significant_difference
 from podium.analysis.wording import counted, duration, renamed, shown_names
-from podium.orchestrator.planning.block_plan import network_notes, plan_warnings
-from podium.orchestrator.planning.populations import why_search_alone
+from podium.orchestrator.planning.block_plan import (
+    network_notes,
+    plan_warnings,
+    why_search_alone,
+)
 from podium.orchestrator.planning.study_plan import StudyPlan
 from podium.orchestrator.results.records.expected_values import Expected
 from podium.orchestrator.results.records.fairness_record import summarise_differences
@@ -73,7 +76,7 @@ def opening_lines(planned: StudyPlan) -> Iterator[str]:
         f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_searches(searches)}"
     )
-    stages = ", ".join(f"{name} {stage.trials:,}" for name, stage in planned.stages.items())
+    stages = ", ".join(f"{name} {trials:,}" for name, (trials, _) in planned.stages.items())
     yield f"Trials: at most {planned.trials:,} ({stages}), {planned.epochs:,} epochs"
     yield f"Time: {_hours(planned)}"
     yield f"Verdict: {verdict_line(planned)}"

@@ -67,8 +67,6 @@ class DatasetPower:
     """What validation on one data set can show.
 
     Attributes:
-        dataset: label of the data set.
-        protocol: label of the protocol.
         val_classes: number of classes a config is scored on, over all folds, each counted once.
         standard_error: standard error of a score, queries of a class being correlated.
         noise: standard deviation of the part of a score's error that configs do not share.
@@ -102,14 +100,11 @@ class StudyPower:
 
     Attributes:
         difference: difference sought, above 0.
-        assumptions: assumptions that everything here rests on.
-        search_trials: number of trials of each search.
         datasets: power on the data sets that are retrieved by class.
         seeds: number of seeds of each finalist, over all folds.
         gain: smallest gain of tuned over default on test that is found with a power of 80 %, by
             a paired t test over seeds at 5 %; None with one seed.
         seeds_needed: number of seeds to find the difference sought; None if too many.
-        blocks: number of blocks that losses are compared over.
         units: number of data sets, backbones or runs that the test counts as independent.
         power: difference of two losses -> how often the declared test finds it: that sought, twice
             and three times as much; empty without a test.

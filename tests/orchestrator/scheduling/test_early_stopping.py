@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.orchestrator.scheduling.early_stopping import (
-    make_early_stopper,
+    EarlyStopper,
     rung_steps,
 )
 from podium.orchestrator.study.study import EarlyStopping, Stopping
@@ -70,7 +70,7 @@ def test_a_deterministic_race_does_not_depend_on_who_arrives_first(kind):
     def decisions(order):
         # A trial can only start once everything it is compared with has ended, so every order in
         # which `lag` neighbours are shuffled is possible.
-        raced = make_early_stopper(EarlyStopping(kind=kind), epochs=4, folds=2)
+        raced = EarlyStopper(EarlyStopping(kind=kind), epochs=4, folds=2)
         return {
             index: raced.continues(
                 index, 4, scores[index], lambda other, i=index: other <= i - lag

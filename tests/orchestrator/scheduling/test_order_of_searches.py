@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.orchestrator.scheduling.early_stopping import make_early_stopper
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper
 from podium.orchestrator.scheduling.final_stage import FinalStage
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
@@ -194,7 +194,7 @@ class History:
             first = first_configs(study, search.block, search.loss)
             sampler = SamplerWithHabits(self.plain[name].habits, first[0], seed)
             self.samplers[name] = sampler
-            stopper = make_early_stopper(study.search.early_stopping, epochs=4, folds=1)
+            stopper = EarlyStopper(study.search.early_stopping, epochs=4, folds=1)
             spec = partial(maker().search_trial, search)
             runs.append(SearchRun(search, study.search, sampler, first, spec, stopper))
         self.final_stage = FinalStage(

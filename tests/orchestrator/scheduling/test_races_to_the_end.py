@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.orchestrator.scheduling.early_stopping import make_early_stopper
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper
 from podium.orchestrator.study.study import EarlyStopping, Stopping
 from tests.orchestrator.slow_race import slow_verdict
 
@@ -60,7 +60,7 @@ def events(scores, turns, continues):
 @given(histories())
 def test_every_decision_is_that_of_the_slow_rules(history):
     stopping, epochs, folds, scores, turns = history
-    raced, heard = make_early_stopper(stopping, epochs=epochs, folds=folds), []
+    raced, heard = EarlyStopper(stopping, epochs=epochs, folds=folds), []
 
     def continues(index, step, score):
         heard.append((index, step, score))
@@ -74,12 +74,12 @@ def test_every_decision_is_that_of_the_slow_rules(history):
 @given(histories(), st.integers(0, 200))
 def test_a_race_whose_scores_are_recorded_again_continues_as_the_old_one(history, num_before):
     stopping, epochs, folds, scores, turns = history
-    raced, heard = make_early_stopper(stopping, epochs=epochs, folds=folds), []
+    raced, heard = EarlyStopper(stopping, epochs=epochs, folds=folds), []
 
     def continues(index, step, score):
         nonlocal raced
         if len(heard) == num_before:
-            again = make_early_stopper(stopping, epochs=epochs, folds=folds)
+            again = EarlyStopper(stopping, epochs=epochs, folds=folds)
             for event in sorted(heard):
                 again.continues(*event)
             raced = again
@@ -87,7 +87,7 @@ def test_a_race_whose_scores_are_recorded_again_continues_as_the_old_one(history
         return raced.continues(index, step, score)
 
     events(scores, turns, continues)
-    undisturbed, plain = make_early_stopper(stopping, epochs=epochs, folds=folds), []
+    undisturbed, plain = EarlyStopper(stopping, epochs=epochs, folds=folds), []
 
     def undisturbed_goes_on(*event):
         plain.append(event)
@@ -103,7 +103,7 @@ def test_a_race_whose_scores_are_recorded_again_continues_as_the_old_one(history
 def search(kind, seed, *, trials=40, epochs=9, folds=1, noise=0.01):
     """Part of the epochs saved, and what the winner of a full search beats the raced one's by."""
     generator = random.Random(seed)
-    raced = make_early_stopper(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
+    raced = EarlyStopper(EarlyStopping(kind=kind), epochs=epochs, folds=folds)
     harder = [generator.gauss(0, 0.05) for _ in range(folds)]
     used, finals, all_finals = 0, [], []
     for index in range(trials):

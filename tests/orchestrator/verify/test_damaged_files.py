@@ -180,7 +180,7 @@ def read_as(kind, paths, file):
         case "checkpoint":
             return verified_archive(file.read_bytes())
         case "model" | "embeddings":
-            return decode_tensors(file.read_bytes(), kind, str(file)).facts
+            return decode_tensors(file.read_bytes(), kind, str(file))[0]
         case _:
             return read_checksummed(file)
 

@@ -79,7 +79,7 @@ def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(
     full = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path).out.splitlines()
     assert max(map(len, short)) <= 80
     planned = plan(load_study(QUICKSTART))
-    stages = ", ".join(f"{name} {stage.trials}" for name, stage in planned.stages.items())
+    stages = ", ".join(f"{name} {trials}" for name, (trials, _) in planned.stages.items())
     assert short[1] == f"Trials: at most {planned.trials} ({stages}), {planned.epochs:,} epochs"
     assert short[2].startswith("Time: about ")
     assert "on one worker slot if no trial is stopped early, by" in short[2]
@@ -105,7 +105,7 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     record = json.loads(out)
     planned = plan(load_study(QUICKSTART))
     assert record["trials"] == planned.trials
-    assert record["stages"]["search"]["trials"] == planned.stages["search"].trials
+    assert record["stages"]["search"]["trials"] == planned.stages["search"][0]
     assert len(record["searches"]) == len(planned.searches)
     assert record["searches"][0]["search"] == planned.searches[0].search.id
     assert record["blocks"] == [block.label for block in planned.blocks]
