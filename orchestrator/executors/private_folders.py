@@ -24,9 +24,6 @@ class PrivateFolder:
     """A new folder that only this user can enter, below ``RAY_TMPDIR`` or ``/tmp``.
 
     It is near the root, because names of sockets must be short.
-
-    Attributes:
-        path: the folder.
     """
 
     def __init__(self) -> None:

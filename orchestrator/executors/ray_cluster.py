@@ -192,11 +192,7 @@ class RayCluster:
 
 
 def join(address: str, **options: Any) -> None:
-    """Join the cluster at ``auto`` or ``HOST:PORT``.
-
-    Args:
-        address: address of its head.
-        options: arguments of `ray.init`.
+    """Join the cluster at ``auto`` or ``HOST:PORT``, with options of `ray.init`.
 
     Raises:
         PodiumError: there is none, or it does not let us in.

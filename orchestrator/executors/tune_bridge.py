@@ -78,8 +78,6 @@ class TuneBridge:
     """Passes jobs from the scheduler to Tune, and reports from Tune to the scheduler.
 
     Args:
-        scheduler: the study's scheduler.
-        watch: the watch on the cluster.
         capacity: gives what there is for trials now.
 
     Attributes:

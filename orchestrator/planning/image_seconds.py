@@ -33,7 +33,6 @@ class ImageKind(NamedTuple):
     """What the time of an image depends on most.
 
     Attributes:
-        backbone: name of the network.
         side: height and width of images in pixels; None of vectors.
         mode: ``fine_tune`` or ``frozen_features``.
         device: ``cpu`` or ``gpu``.

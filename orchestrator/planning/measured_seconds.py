@@ -40,6 +40,6 @@ def measured_seconds(study: Study, reader: Reader, since: datetime | None = None
         if block is not None and protocol is not None:
             kind = kind_of(study, block, row["device"])
             seconds, images = sums.get(kind, (0.0, 0.0))
-            of_epoch = images_of(study, block, protocol).of_epoch
+            of_epoch, _, _ = images_of(study, block, protocol)
             sums[kind] = (seconds + row["seconds"], images + row["epochs"] * of_epoch)
     return {kind: seconds / images for kind, (seconds, images) in sums.items() if seconds > 0}

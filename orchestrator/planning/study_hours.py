@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from podium.orchestrator.planning.image_seconds import Source, Table, kind_of, seconds_of
 from podium.orchestrator.planning.search_plan import SearchPlan
@@ -22,16 +21,13 @@ from podium.trainables.settings.trial_settings import ProtocolSettings
 _EMBEDDED = 1 / 3  # of a trained image; a backward pass takes twice as long as a forward pass
 
 
-class Images(NamedTuple):
-    """Trained images that parts of a trial are worth, were all classes equally large."""
+def images_of(
+    study: Study, block: Block, protocol: ProtocolSettings
+) -> tuple[float, float, float]:
+    """Trained images that parts of a trial are worth, on a fold of average size.
 
-    of_epoch: float
-    of_test: float
-    of_all: float  # once through the network
-
-
-def images_of(study: Study, block: Block, protocol: ProtocolSettings) -> Images:
-    """The images of a fold of average size: those trained, validated and tested.
+    Returns:
+        Those of an epoch, of a test, and of all images once through the network.
 
     Raises:
         TrialInputError: the protocol does not fit the classes.
@@ -41,11 +37,8 @@ def images_of(study: Study, block: Block, protocol: ProtocolSettings) -> Images:
     held_out = sum(counts) / len(counts) / facts.num_train_classes * facts.num_train_images
     tested = facts.num_images - facts.num_train_images
     validated = tested if protocol.leaks else held_out
-    return Images(
-        of_epoch=facts.num_train_images - held_out + validated * _EMBEDDED,
-        of_test=tested * _EMBEDDED,
-        of_all=facts.num_images * _EMBEDDED,
-    )
+    of_epoch = facts.num_train_images - held_out + validated * _EMBEDDED
+    return of_epoch, tested * _EMBEDDED, facts.num_images * _EMBEDDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +71,8 @@ def study_hours(
     counted: set[object] = set()  # blocks, and networks whose features are computed once
     for item in searches:
         block, protocol = item.search.block, protocol_of(study, item.search)
-        kind, images = kind_of(study, block), images_of(study, block, protocol)
+        of_epoch, of_test, of_all = images_of(study, block, protocol)
+        kind = kind_of(study, block)
         found = seconds_of(kind, known)
         if found is None:
             return None
@@ -88,11 +82,11 @@ def study_hours(
         tests += item.final_trials
         if block not in counted:
             tests += num_baseline_runs(study, block)
-        seconds = (item.epochs * images.of_epoch + tests * images.of_test) * of_image
+        seconds = (item.epochs * of_epoch + tests * of_test) * of_image
         features = (block.dataset, block.backbone, kind.side)
         if kind.mode == FROZEN_FEATURES and features not in counted:
             of_network, _ = seconds_of(kind._replace(mode="fine_tune"), known) or (0.0, source)
-            seconds += images.of_all * of_network
+            seconds += of_all * of_network
         counted |= {block, features}
         slot += seconds / SECONDS_PER_HOUR
         gpu += seconds / SECONDS_PER_HOUR * demand_of(study).gpus

@@ -16,9 +16,7 @@ _SECONDS = 10  # a driver that is broken may never answer
 def machine_notes(study: Study, folder: Place) -> Iterator[str]:
     """The GPUs that are seen, where trials ask for some, and a warning of little room on disk.
 
-    Args:
-        study: the study.
-        folder: its results folder, which need not be there yet.
+    The results folder need not be there yet.
     """
     if asked := study.resources.gpus_per_trial:
         seen = Counter(_gpu_names())

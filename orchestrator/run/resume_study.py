@@ -49,14 +49,6 @@ def rebuilt_queues(
 ) -> StudyQueues:
     """The work that is left, from what the store holds.
 
-    Args:
-        study: the resolved study.
-        paths: its results folder.
-        reader: reader of its trials.
-        datasets: its data sets by label.
-        budget_shares: shares of a budget of hours; None if the study has none.
-        journals: search id -> its journal.
-
     Raises:
         CorruptFileError: suggestions are missing or of another study.
         PodiumError: weights are not those of the committed trials.

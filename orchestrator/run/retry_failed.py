@@ -79,10 +79,6 @@ def record_retries(
 def recorded_failures(journals: Mapping[str, SearchJournal], reader: Reader) -> list[Row]:
     """Rows whose failures are recorded to be retried, copies of their results included.
 
-    Args:
-        journals: search id -> its journal.
-        reader: reader of its trials.
-
     Raises:
         CorruptFileError: a file is damaged.
         StoreError: the store cannot be read.

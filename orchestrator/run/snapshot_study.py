@@ -104,11 +104,6 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
 
     It includes hashes of the data, what losses share and what they do not, the search spaces and
     the kinds of losses: recipes and spaces may have changed by the time that results are read.
-
-    Args:
-        study: the study.
-        paths: its results folder.
-        datasets: its data sets by label.
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
     snapshot = read_study(paths)

@@ -40,11 +40,7 @@ def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
 
 
 def refuse_changed_code(study: Study, paths: StudyPaths) -> set[str]:
-    """Refuse to continue with other code than the study's trials were trained by.
-
-    Args:
-        study: the study, from `with_recorded_code`.
-        paths: its results folder.
+    """Refuse to continue a study, from `with_recorded_code`, with other code than its trials had.
 
     Returns:
         Import paths whose code changed and that no trial was trained by: a first attempt may have

@@ -130,8 +130,6 @@ class ControlWatch:
     What is wrong with an edit is said once, and changes nothing.
 
     Args:
-        study: the study.
-        paths: its results folder.
         say: takes what changed, and what is wrong.
         clock: gives seconds of a monotonic clock.
 

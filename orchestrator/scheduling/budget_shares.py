@@ -36,11 +36,7 @@ _ROUNDING = 1e-9  # seconds; sums of shares may round up
 
 
 class TrialCosts:
-    """Estimates the seconds of one trial, from those of its block and loss, its block, or any.
-
-    Args:
-        study: the study.
-    """
+    """Estimates the seconds of one trial, from those of its block and loss, its block, or any."""
 
     def __init__(self, study: Study) -> None:
         planned = searches(study)
@@ -105,7 +101,6 @@ class BudgetShares:
     """Who may train another trial of its search, by the account of all runs.
 
     Args:
-        study: the study.
         account: what its runs spent so far, and the limits.
 
     Attributes:
@@ -200,8 +195,8 @@ class BudgetShares:
         most = max(weights.values(), default=0.0)
         reserve = final_stage.baselines.num_to_train * self.costs.baseline_seconds * most
         for run in runs:
-            finals = final_stage.num_to_train(run.search) * self.costs.seconds(run.search, "final")
-            reserve += finals * weights[run.search.id]
+            finals = final_stage.of[run.search.id].num_to_train
+            reserve += finals * self.costs.seconds(run.search, "final") * weights[run.search.id]
         for name, stage, seconds in self._account.spending.running():
             if stage != "search":
                 reserve -= seconds * weights.get(name, most)
@@ -215,7 +210,7 @@ class BudgetShares:
         A round takes as long as its longest trial.
         """
         kinds = [
-            (self.costs.seconds(run.search, "final"), final_stage.num_to_train(run.search))
+            (self.costs.seconds(run.search, "final"), final_stage.of[run.search.id].num_to_train)
             for run in runs
         ]
         kinds.append((self.costs.baseline_seconds, final_stage.baselines.num_to_train))

@@ -12,7 +12,7 @@ from podium.orchestrator.ids_and_seeds import copy_id
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.study.blocks import most_finals
 from podium.orchestrator.study.study import Search, Study
-from podium.orchestrator.trials.specification import Finalist, TrialSpec
+from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 
 
@@ -52,9 +52,7 @@ class FinalStage:
     """Finals and baselines of a study: what is done, what is to be trained, and what is copied.
 
     Args:
-        study: the resolved study.
         searches: those whose finals are trained here.
-        maker: makes the specifications of finals.
         baselines: specifications of the baseline trials of their blocks.
         committed: trial id -> search id and state, of finals and baselines that have a row.
         refit_epochs: search id -> epoch to which its published default is trained on all classes,
@@ -102,17 +100,15 @@ class FinalStage:
 
     def plan(self, run: SearchRun) -> None:
         """Plan the finals of a search that is over."""
-        finalists = tuple(self._as_before(run.search, finalist) for finalist in run.finalists())
-        specs = self._maker.final_trials(run.search, finalists, run.num_distinct)
+        default, *others = run.finalists()
+        if (epoch := self._refit_epochs.get(run.search.id)) is not None:
+            default = replace(default, selected_epoch=epoch)
+        specs = self._maker.final_trials(run.search, (default, *others), run.num_distinct)
         self._set(self.of[run.search.id], [self._or_copy(spec) for spec in specs])
 
     def leave_out(self, search: Search) -> None:
         """Have a search no finals."""
         self._set(self.of[search.id], ())
-
-    def num_to_train(self, search: Search) -> int:
-        """Number of finals to train; as many as are planned while copies are not known."""
-        return self.of[search.id].num_to_train
 
     def next(self) -> TrialSpec | None:
         """The next trial to train; None if there is none now."""
@@ -149,10 +145,6 @@ class FinalStage:
                 self._due.append(spec)
             else:
                 self._waiting.setdefault(spec.copy_of, []).append(spec)
-
-    def _as_before(self, search: Search, finalist: Finalist) -> Finalist:
-        epoch = self._refit_epochs.get(search.id) if finalist.is_default else None
-        return finalist if epoch is None else replace(finalist, selected_epoch=epoch)
 
     def _or_copy(self, spec: TrialSpec) -> TrialSpec:
         """The specification itself, or a copy if another search has the same training done."""

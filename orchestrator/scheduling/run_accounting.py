@@ -44,9 +44,6 @@ class RunAccount:
     """What this run spends, and all runs of the study together; entered when trials start.
 
     Args:
-        study: the resolved study.
-        paths: its results folder.
-        reader: reader of its trials.
         say: takes a message when the account cannot be written, from a thread of its own.
         clock: gives seconds of a monotonic clock.
 

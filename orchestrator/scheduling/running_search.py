@@ -23,7 +23,6 @@ class SearchRun:
     0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
 
     Args:
-        search: the search.
         settings: settings of all searches of the study.
         suggester: draws its configs.
         first: configs that are trained before it draws any, the published default first.

@@ -78,8 +78,6 @@ class EventSource:
     """Tells the events of one run, in the thread that trains or hands out trials.
 
     Args:
-        study: name of the study.
-        queues: its searches and finals.
         progress: takes a snapshot of the whole study.
         tell: takes every event; what it raises ends the run. None: no one receives them.
     """

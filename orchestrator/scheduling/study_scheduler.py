@@ -75,8 +75,6 @@ class StudyScheduler:
     """Drives one study; an executor calls it from one thread, watchers take snapshots.
 
     Args:
-        study: the resolved study.
-        store: its results folder.
         queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
         on_event: takes what happens; what it raises ends the run.

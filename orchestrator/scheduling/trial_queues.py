@@ -25,7 +25,6 @@ class StudyQueues:
     theirs once all are over, so that it does not depend on their speed which is first.
 
     Args:
-        study: the resolved study.
         runs: all its searches.
         final_stage: its finals and baselines.
         budget_shares: shares of a budget of hours; None where there can be none.

@@ -18,7 +18,6 @@ class UsedAndLeft:
     """The hard limits, by what all runs spent, and an estimate of the rest; asked from any thread.
 
     Args:
-        study: the resolved study.
         account: hours of all its runs, and the limits.
         queues: its trials, done and left.
 
@@ -115,7 +114,7 @@ class UsedAndLeft:
         left, longest, num_left = 0.0, 0.0, 0
         for run in self._queues.runs:
             searched = run.num_planned - run.num_ended
-            finals = self._queues.final_stage.num_to_train(run.search)
+            finals = self._queues.final_stage.of[run.search.id].num_to_train
             left += searched * self._costs.seconds(run.search, "search") * pruned
             left += finals * self._costs.seconds(run.search, "final")
             num_left += searched + finals

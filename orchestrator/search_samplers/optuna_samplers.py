@@ -6,7 +6,7 @@ independently: values drawn jointly and then not used would be remembered by an 
 search and unknown to a rebuilt one.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Literal
 
 from optuna import Study
@@ -17,10 +17,15 @@ from optuna.trial import FrozenTrial
 OptunaSamplerName = Literal["tpe", "random", "gp"]
 
 
-def sampler_factory(
-    name: OptunaSamplerName, trials: int, conditional: Collection[str], *, in_batches: bool
-) -> Callable[[int], BaseSampler]:
-    """A function from the seed of a suggestion to its sampler.
+def sampler_of(
+    name: OptunaSamplerName,
+    trials: int,
+    conditional: Collection[str],
+    *,
+    in_batches: bool,
+    seed: int,
+) -> BaseSampler:
+    """The sampler of one suggestion.
 
     Args:
         name: name of the sampler.
@@ -28,25 +33,20 @@ def sampler_factory(
         conditional: hyperparameters that do not exist in every config.
         in_batches: whether many suggestions are open at a time. TPE then takes those for bad ones
             (constant liar), which keeps a batch from crowding at one place.
+        seed: seed of the suggestion.
     """
     # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
     num_startup = max(3, min(10, trials // 3))
-
-    def sampler(seed: int) -> BaseSampler:
-        made: _WithIndependent
-        match name:
-            case "random":
-                return RandomSampler(seed=seed)
-            case "tpe":
-                made = _Tpe(seed=seed, n_startup_trials=num_startup, constant_liar=in_batches)
-            case "gp":
-                made = _Gp(
-                    seed=seed, n_startup_trials=num_startup, warn_independent_sampling=False
-                )
-        made.independent = conditional
-        return made
-
-    return sampler
+    made: _WithIndependent
+    match name:
+        case "random":
+            return RandomSampler(seed=seed)
+        case "tpe":
+            made = _Tpe(seed=seed, n_startup_trials=num_startup, constant_liar=in_batches)
+        case "gp":
+            made = _Gp(seed=seed, n_startup_trials=num_startup, warn_independent_sampling=False)
+    made.independent = conditional
+    return made
 
 
 class _WithIndependent(BaseSampler):

@@ -14,7 +14,7 @@ from optuna.distributions import (
 from optuna.samplers import RandomSampler
 
 from podium.orchestrator.ids_and_seeds import seed_for
-from podium.orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
+from podium.orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_of
 from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
 from podium.orchestrator.search_samplers.unit_cube import is_inside
 from podium.search_spaces.parameters import Choice, Int, Real, Value
@@ -37,10 +37,6 @@ class OptunaSuggester(Suggester):
 
     What it is told reaches Optuna with the next suggestion: a restart tells it of all trials of
     searches that run, of which few suggest at once, and most have little to suggest.
-
-    Args:
-        task: what is searched.
-        sampler: name of the sampler.
     """
 
     def __init__(self, task: SearchTask, sampler: OptunaSamplerName) -> None:
@@ -49,8 +45,8 @@ class OptunaSuggester(Suggester):
             name: distribution_of(parameter) for name, parameter in task.space.parameters.items()
         }
         conditional = task.conditions.keys() & self._distributions.keys()
-        self._make_sampler = sampler_factory(
-            sampler, task.trials, conditional, in_batches=task.in_batches
+        self._sampler_of = partial(
+            sampler_of, sampler, task.trials, conditional, in_batches=task.in_batches
         )
         self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
         self._open: dict[int, optuna.Trial] = {}
@@ -65,7 +61,7 @@ class OptunaSuggester(Suggester):
 
     def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
-        self.study.sampler = self._make_sampler(seed_for(self._task.seed, "suggestion", index))
+        self.study.sampler = self._sampler_of(seed=seed_for(self._task.seed, "suggestion", index))
         trial = self._ask()
         assert trial.number == index, "suggestions are drawn in order"
         self._open[index] = trial

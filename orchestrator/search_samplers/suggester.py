@@ -15,11 +15,9 @@ class SearchTask:
     """What a sampler searches.
 
     Attributes:
-        space: search space.
         values: value of every hyperparameter that is not searched.
         conditions: hyperparameter that does not exist in every config -> its condition.
         trials: budget of the search, in trials.
-        seed: seed of the search.
         first: configs that are set before the first suggestion, the default among them.
         in_batches: whether suggestions come many at a time, none of which has ended.
     """

@@ -28,12 +28,7 @@ _END_NAMES = ("state", "cause", "message", "traceback", "log", "rung")
 
 
 class TrialRecorder:
-    """Commits the rows of one study's trials.
-
-    Args:
-        study: the resolved study.
-        paths: its results folder.
-    """
+    """Commits the rows of one study's trials."""
 
     def __init__(self, study: Study, paths: StudyPaths) -> None:
         self._study = study
@@ -44,14 +39,7 @@ class TrialRecorder:
     def commit(
         self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: Attempt
     ) -> None:
-        """Commit the row of a trial; a row that is there already stays as it is.
-
-        Args:
-            spec: specification of the trial.
-            history: its reports.
-            ended: state in which it ended, and why.
-            attempt: its last attempt.
-        """
+        """Commit the row of a trial, after its last attempt; a row that is there already stays."""
         row = {
             **spec.identity_columns(self._study.name),
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),

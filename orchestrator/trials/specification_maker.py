@@ -56,7 +56,6 @@ class TrialSpecMaker:
     """Makes the specifications of one study's trials.
 
     Args:
-        study: the resolved study.
         datasets: its data sets by label, for class lists and fingerprints.
         cache_folder: folder for cached features and images; None means the usual one.
 

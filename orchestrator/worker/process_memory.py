@@ -34,9 +34,6 @@ def memory_at(cause: str) -> tuple[float | None, float | None]:
     For a device it is the peak of the trial. For the machine it is what the process holds while
     the error is handled, with all that the trial held: the system only knows the peak of a
     process in its whole life, which may be that of another trial.
-
-    Args:
-        cause: cause of the failure.
     """
     if cause == OUT_OF_HOST_MEMORY:
         return psutil.Process().memory_info().rss / _MB, None

@@ -1,5 +1,7 @@
 """KEY=VALUE on the command line, with a YAML scalar as the value."""
 
+from contextlib import suppress
+
 import yaml
 
 from podium.errors import PodiumError
@@ -22,8 +24,6 @@ def assignment(text: str) -> tuple[str, HyperparameterValue]:
     if not isinstance(parsed, bool | int | float | str):
         raise PodiumError(f"--set {name} takes a number, a word, true or false; got {value!r}")
     if isinstance(parsed, str):
-        try:
-            return name, float(parsed)  # YAML reads 1e-3 as text
-        except ValueError:
-            return name, parsed
+        with suppress(ValueError):
+            parsed = float(parsed)  # YAML reads 1e-3 as text
     return name, parsed

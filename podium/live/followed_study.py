@@ -54,14 +54,11 @@ class StudyView:
     Attributes:
         state: what becomes of the study, or became of it.
         running_on: name of the machine on which it runs; None if it does not.
-        progress: its searches and trials.
         spent: what became of attempts -> their number ``tries``, ``trial_hours``, ``gpu_hours``.
-        wall_hours: hours of all runs, and
-        num_runs: how many there were.
+        wall_hours: hours of all runs.
         failures: ``trial_id``, ``search``, ``stage``, ``cause`` and ``message`` of trials that
             failed, the latest first, at most so many as are shown.
         changes: what ``control.yaml`` changes, or what is wrong with it; empty for nothing.
-        has_report: whether there is a report.
     """
 
     name: str

@@ -145,13 +145,7 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
 
 
 def ended_state(runs: Sequence[Run], trials: int, failed: int) -> State:
-    """What became of a study that is not running.
-
-    Args:
-        runs: its runs.
-        trials: number of its committed trials.
-        failed: number of its failed trials.
-    """
+    """What became of a study that is not running, with so many committed and failed trials."""
     if not runs:
         return "stopped" if trials else "planned"
     if runs[-1].end == "budget":

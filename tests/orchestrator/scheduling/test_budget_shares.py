@@ -69,9 +69,9 @@ def left_of(tries, finals=(4, 4, 4), baselines=0, wanting=SEARCHES):
         SimpleNamespace(search=it, wants_more=it in wanting, num_distinct=tries[it])
         for it in SEARCHES
     ]
-    of_search = dict(zip(SEARCHES, finals, strict=True))
-    left = SimpleNamespace(num_to_train=baselines)
-    return runs, SimpleNamespace(num_to_train=of_search.__getitem__, baselines=left)
+    left = [SimpleNamespace(num_to_train=number) for number in (*finals, baselines)]
+    of = {it.id: of_search for it, of_search in zip(SEARCHES, left[:-1], strict=True)}
+    return runs, SimpleNamespace(of=of, baselines=left[-1])
 
 
 def shares_of(account, **limits):

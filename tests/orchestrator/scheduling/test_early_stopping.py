@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.orchestrator.scheduling.early_stopping import (
-    EarlyStopper,
-    rung_steps,
-)
+from podium.orchestrator.scheduling.early_stopping import EarlyStopper, rung_steps
 from podium.orchestrator.study.study import EarlyStopping, Stopping
 
 KINDS = ("asha", "folds")
@@ -34,6 +31,7 @@ def test_rungs_lie_at_powers_of_the_reduction_factor():
 def test_no_rung_lies_where_training_ends():
     assert rung_steps(ASHA, epochs=27, folds=1) == (1, 3, 9)
     assert rung_steps(FOLDS, epochs=8, folds=9) == (8, 24)
+    assert rung_steps(ASHA, epochs=9, folds=2) == (1, 3, 9)  # after the first fold
 
 
 def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
@@ -50,12 +48,6 @@ def test_every_rung_compares_trials_that_trained_alike_and_have_something_left(
     inside = [step for step in steps if step % epochs]
     assert all(stopping.grace_epochs <= step < epochs for step in inside)
     assert stopping.kind == "asha" or not inside
-
-
-@pytest.mark.parametrize("folds", [1, 2])
-def test_the_rung_after_a_fold_takes_the_place_of_one_at_its_last_epoch(folds):
-    expected = {1: (1, 3), 2: (1, 3, 9)}
-    assert rung_steps(ASHA, epochs=9, folds=folds) == expected[folds]
 
 
 # Who goes on.

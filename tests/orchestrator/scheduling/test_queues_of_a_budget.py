@@ -110,8 +110,8 @@ def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     while (spec := next_spec(queues)) is not None:
         finals.append(spec)
     assert len(finals) == FOLDS
-    left = [queues.final_stage.num_to_train(run.search) for run in queues.runs]
+    left = [queues.final_stage.of[run.search.id].num_to_train for run in queues.runs]
     assert sum(left) == FOLDS
     queues.final_stage.finish(finals[0], "COMPLETE")
-    left = [queues.final_stage.num_to_train(run.search) for run in queues.runs]
+    left = [queues.final_stage.of[run.search.id].num_to_train for run in queues.runs]
     assert sum(left) == FOLDS - 1
