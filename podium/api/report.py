@@ -1,5 +1,6 @@
 """Reports: the page of a study or of a typed table, and what is written of it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -109,9 +110,13 @@ def _slow_proxies(results: "StudyResults") -> list[str]:
     from podium.orchestrator.planning.block_plan import slow_proxies
     from podium.orchestrator.results.trial_files.reader import Reader
     from podium.orchestrator.study.resolved_study import study_from_resolved
+    from podium.trainables.registry import names
 
     study = study_from_resolved(Reader(results.folder).study())
-    built_in = tuple(loss for loss in study.losses if ":" not in loss.name)  # no file is at hand
+    # Files of others may not be at hand, and a folder may hold any words.
+    built_in = tuple(
+        it for it in study.losses if {*re.split("[+>]", it.name)} <= {*names("losses")}
+    )
     study = replace(study, losses=built_in)
     return [text.removeprefix("Warning: ") for text in slow_proxies(study)]
 
