@@ -89,7 +89,7 @@ ROOMS: dict[str, set[str]] = {
     # 12
     "podium/comparison": {
         "analysis", "analysis/hypothesis_tests", "analysis/page",
-        "analysis/report", "analysis/study_results", "analysis/tournament",
+        "analysis/report", "analysis/study_results", "analysis/tournament", "orchestrator/study",
         "podium/errors", "podium/terminal", "trainables",
         "trainables/dataset_interface", "trainables/settings",
     },

@@ -157,7 +157,7 @@ def _caption(panel: pl.DataFrame, scale: Scale, noun: str) -> str:
     if counts[-1] == 1:
         return f"{said} {counted(1, noun)} each."
     fewer = "" if counts[0] == counts[-1] else f"{counts[0]} to "
-    spread = ", below it their sample standard deviation" if known["std"].count() else ""
+    spread = " and their sample standard deviation" if known["std"].count() else ""
     return f"{said} Mean of {fewer}{counted(counts[-1], noun)}{spread}."
 
 

@@ -11,6 +11,7 @@ from podium.analysis.report.fairness import fairness_sentences
 from podium.analysis.scores.compared_runs import leak_warning
 from podium.analysis.scores.final_scores import BASELINES, FEATURES, UNTRAINED
 from podium.analysis.scores.ranked_score import chosen_late
+from podium.analysis.scores.study_table import unequal_finals
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.tournament.verdict_text import headline, verdict_sentences
 from podium.analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
@@ -188,13 +189,23 @@ def notices(results: StudyResults) -> tuple[str, ...]:
             f"Losses are compared under the protocol {results.protocol.shown}; the chapter on"
             " protocols compares all of them."
         )
-    if (compared := _above_baseline(results)).startswith(_NONE_BEATS):
-        found.append(compared)
+    found += decisive_notices(results)
     if late := chosen_late(results.ranked_by, results.declared_score):
         found.append(f"{late[0].upper()}{late[1:]}.")
     if results.protocol.leaks:
         found.append(f"{leak_warning(results.protocol)}.")
     return tuple(found)
+
+
+def decisive_notices(results: StudyResults) -> tuple[str, ...]:
+    """What qualifies the verdict wherever it is printed: an unfinished study, no gain at all."""
+    counts = results.winners.group_by("loss").len().sort("loss").rows()
+    unequal = unequal_finals([row for row in counts if row[0] not in BASELINES])
+    compared = _above_baseline(results)
+    return (
+        *([f"{unequal[0].upper()}{unequal[1:]}."] if unequal else []),
+        *([compared] if compared.startswith(_NONE_BEATS) else []),
+    )
 
 
 def _partial_data(results: StudyResults) -> str:

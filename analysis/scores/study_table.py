@@ -95,7 +95,7 @@ def study_table(
         by=by,
         competitor=_COMPETITOR,
         score=column,
-        warnings=(*_protocol_warnings(compared, protocols), *_failures(kept)),
+        warnings=(*_protocol_warnings(compared, protocols), *_failures(kept), *_unequal(kept)),
     )
 
 
@@ -118,6 +118,21 @@ def _protocol_warnings(
         else ""
     )
     return tuple(filter(None, (leak_warning(compared), several)))
+
+
+def _unequal(kept: pl.DataFrame) -> tuple[str, ...]:
+    """A warning where losses have unequal numbers of final trials."""
+    tried = pl.col("num_trials").sum() + pl.col("num_failed").sum()
+    counts = kept.filter(~IS_BASELINE).group_by(_COMPETITOR).agg(tried=tried).sort(_COMPETITOR)
+    return tuple(filter(None, [unequal_finals(counts.rows())]))
+
+
+def unequal_finals(counts: Sequence[tuple[str, int]]) -> str:
+    """A warning if losses have unequal numbers of final trials; empty if not."""
+    if len({count for _, count in counts}) < 2:
+        return ""
+    named = ", ".join(f"{loss} {count}" for loss, count in counts)
+    return f"means are over unequal numbers of final trials, as in an unfinished study: {named}"
 
 
 def _failures(kept: pl.DataFrame) -> tuple[str, ...]:

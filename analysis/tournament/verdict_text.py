@@ -101,7 +101,9 @@ def _leader(tournament: Tournament, metric: str, scale: float) -> str:
         is_first = "is first in " + ("the one setting" if blocks == 1 else f"all {settings}")
     side = "above" if gap >= 0 else "below"
     average = "" if blocks == 1 else "on average "
-    lead = f"{average}{number(abs(gap), 1)} points of {metric} {side} {second.competitor}"
+    are_parts = scale * max(abs(s.mean_score) for s in tournament.standings) <= 1  # of one
+    size = f"{number(abs(gap), 3)}" if are_parts else f"{number(abs(gap), 1)} points"
+    lead = f"{average}{size} of {metric} {side} {second.competitor}"
     return f"{winner.competitor} {is_first}, {lead}."
 
 

@@ -94,7 +94,8 @@ def _rows_of_table(file: str, problems: Problems) -> dict[int, dict[str, str]]:
     if problems.concern(_FILE):
         return {}
     try:
-        header, *rows = csv.reader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline=""))
+        text = read_text(path, MAX_TABLE_BYTES) or "\n"  # an empty file lacks every column
+        header, *rows = csv.reader(io.StringIO(text, newline=""))
     except (UnreadableError, csv.Error, ValueError) as error:
         problems.at(_FILE, f"cannot be read: {error}", got=path)
         return {}

@@ -300,8 +300,8 @@ def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:
         count = counted(end.progress.failed, "trial")
         _log.warning("%s failed: podium trials %s --failed", count, folder)
         _log.warning(
-            "Once the cause is fixed, the same command with --retry-failed retries them; in"
-            " Python: retry_failed=True"
+            "Once the cause is fixed, podium run with --retry-failed retries them (in Python:"
+            " retry_failed=True); a loss whose code changed needs a new study"
         )
 
 

@@ -72,6 +72,8 @@ class ReportTargets:
             raise PodiumError(
                 f"--json must not lie among the results in {json.parent}; got {json}"
             )
+        if self.latex and self.latex.suffix not in ("", ".tex") and not self.latex.is_dir():
+            raise PodiumError(f"--latex must be a file .tex or a folder; got {self.latex}")
         if self.one_table is not None and self.one_table.is_dir():
             raise PodiumError(f"--latex names a file by .tex; {self.one_table} is a folder")
         latex = self.latex if self.one_table is None else None

@@ -51,7 +51,7 @@ def command(
     from podium.api.study import run_to_end
     from podium.arguments.report_targets import ReportTargets
 
-    names = None if against is None else [name.strip() for name in against.split(",")]
+    names = None if against is None else [name.strip() for name in against.strip(", ").split(",")]
     planned = plan_comparison(loss, against=names, data=data, minutes=minutes, storage=storage)
     say(filled(planned.description, terminal_width()), err=True)
     end = run_to_end(planned.study, local=local)

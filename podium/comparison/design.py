@@ -17,6 +17,7 @@ from typing import Any
 
 from podium.analysis.hypothesis_tests.sign_flip_test import fewest_units
 from podium.errors import PodiumError
+from podium.orchestrator.study.loss_facts import facts_of
 from podium.trainables.dataset_interface.class_splits import (
     fitting_val_fraction,
     refuse_too_few_classes,
@@ -122,7 +123,14 @@ def comparison_keys(
             "against": str(parse_loss(loss)),
         },
     }
+    if not any(map(_may_have_proxies, losses)):
+        keys["search"]["tune"].remove("proxy_learning_rate")
     return {"study": _name(loss, minutes, keys), **keys}
+
+
+def _may_have_proxies(loss: str) -> bool:
+    is_external = any(term.is_external for term in parse_loss(loss).all_terms)
+    return is_external or facts_of(loss).has_proxies([facts_of(loss).defaults])
 
 
 def description(keys: Mapping[str, Any]) -> str:

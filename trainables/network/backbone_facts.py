@@ -100,10 +100,10 @@ def fine_tuning_problem(name: str, training: TrainingSettings) -> str | None:
             f"training.linear_warm_up_epochs must be below training.epochs, {training.epochs}; got"
             f" {training.linear_warm_up_epochs}"
         )
-    if training.lora_rank and find_spec("peft") is None:
-        return "training.lora_rank needs peft: pip install 'podium[lora]'"
     facts = backbone_facts(name)
     if is_external(name) or (facts is not None and "timm" in facts.packages):
+        if training.lora_rank and find_spec("peft") is None:
+            return "training.lora_rank needs peft: pip install 'podium[lora]'"
         return None  # of an import path it is known when the network is made
     for setting in ("layer_decay", "lora_rank", "gradient_checkpointing"):
         if (value := getattr(training, setting)) != UNSET[setting]:

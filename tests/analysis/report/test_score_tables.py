@@ -117,9 +117,7 @@ def test_spreads_and_partial_failures_stand_below_the_score():
     )
 
     assert [row[1].detail for row in table.rows] == ["± 0.50", "1 failed"]
-    assert table.caption.endswith(
-        "Mean of 2 to 3 seeds, below it their sample standard deviation."
-    )
+    assert table.caption.endswith("Mean of 2 to 3 seeds and their sample standard deviation.")
 
 
 def test_each_data_set_has_a_table_with_its_own_best():

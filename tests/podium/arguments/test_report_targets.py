@@ -23,7 +23,7 @@ def table(tmp_path):
         ("--json", "scores.csv", "--json must be a file that ends in .json"),
         ("--json", "store.json", "--json must not lie among the results"),
         ("--csv", "scores.csv", "--csv must be a folder"),
-        ("--latex", "scores.csv", "--latex must be a folder"),
+        ("--latex", "scores.csv", "--latex must be a file .tex or a folder"),
     ],
 )
 def test_nothing_of_the_user_is_overwritten_and_nothing_half_written(

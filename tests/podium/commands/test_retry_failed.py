@@ -54,7 +54,7 @@ def test_failed_trials_are_retried_on_request_only_and_succeed_once_their_file_i
     assert first.returncode == 1, first.stderr
     count = before.filter(pl.col("state") == "FAILED").height
     assert f"{count} trials failed: podium trials podium-results/frail --failed" in first.stderr
-    assert "the same command with --retry-failed retries them" in first.stderr
+    assert "podium run with --retry-failed retries them" in first.stderr
     shown = podium("trials", "frail.yaml", "--failed", cwd=folder).stdout
     assert "podium run STUDY --retry-failed [CAUSE]... retries them" in shown
 

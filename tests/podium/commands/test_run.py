@@ -37,7 +37,8 @@ def finished_run(tmp_path_factory):
 
 def test_run_ends_with_who_leads_before_the_path_of_the_report(finished_run):
     folder, done = finished_run
-    table, verdict, report = done.stdout.split("\n\n")
+    table, verdict, *notices, report = done.stdout.split("\n\n")
+    assert all(text.startswith("No tuned loss beats the better baseline") for text in notices)
     page = folder / report.removeprefix("Report: ").strip()
     assert page.read_text().startswith("<!doctype html>")
     header, *leaders = table.splitlines()
