@@ -12,6 +12,7 @@ from podium.analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
 
 _SHOWN = 5
+_SHORT = 60  # characters of a column and its values
 _LARGEST_K = 2**31 - 1
 _LARGEST = 1e100  # squares of scores are added up
 _ROWS, _CELL, _BEFORE, _K_BEFORE = "__rows", "__cell", "__before", "__k_before"
@@ -139,9 +140,11 @@ def refuse_duplicates(
         for name in frame.columns
         if name not in (*keys, score) and rows[name].n_unique() > 1
     ]
+    short = [text for text in others if len(text) <= _SHORT][:_SHOWN]
+    more = f" and {len(others) - len(short)} more" if len(others) > len(short) else ""
     advice = (
-        f"They differ in {', '.join(others)}: keep one with --where, add the column to --by, or "
-        "average over it with --average"
+        f"They differ in {', '.join(short)}{more}: keep one with --where, add the column to --by,"
+        " or average over it with --average (in Python where, by, average)"
         if others
         else "They differ in nothing but the score"
     )

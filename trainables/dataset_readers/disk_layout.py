@@ -149,7 +149,7 @@ class Layout:
             raise self.wrong(f"{'; '.join(wrong)} ({_WAY_ROUND})")
 
 
-_WAY_ROUND = "--allow-partial, in a study allow_partial: true, accepts what is there"
+_WAY_ROUND = "allow_partial: true, or --allow-partial of podium datasets, accepts what is there"
 
 
 def _with_file(images: Sequence[LabelledImage]) -> list[LabelledImage]:

@@ -71,7 +71,7 @@ def read(
     return replace(listed, left_out={what: num for what, num in sorted(left_out.items()) if num})
 
 
-_PART = "--allow-partial, in a study allow_partial: true, leaves them out"
+_PART = "allow_partial: true, or --allow-partial of podium datasets, leaves them out"
 
 
 def _class_folders(root: Path, left_out: Counter[str], dangling: list[Path]) -> dict[Path, Role]:

@@ -63,7 +63,7 @@ def test_counts_other_than_published_are_an_error_that_names_the_way_round(case,
     wrong = {**counts, "train": counts["train"]._replace(images=number + 1)}
     message = (
         f"train must have {classes} classes with {number + 1} images; got {classes} with {number} "
-        "(--allow-partial, in a study allow_partial: true, accepts what is there)"
+        "(allow_partial: true, or --allow-partial of podium datasets, accepts what is there)"
     )
     with pytest.raises(TrialInputError, match=re.escape(message)):
         read(case, root, published=wrong)
