@@ -131,8 +131,11 @@ def unequal_finals(counts: Sequence[tuple[str, int]]) -> str:
     """A warning if losses have unequal numbers of final trials; empty if not."""
     if len({count for _, count in counts}) < 2:
         return ""
-    named = ", ".join(f"{loss} {count}" for loss, count in counts)
-    return f"means are over unequal numbers of final trials, as in an unfinished study: {named}"
+    (few, least), *_, (many, most) = sorted(counts, key=lambda item: item[1])
+    return (
+        "means are over unequal numbers of final trials, as in an unfinished study:"
+        f" {few} has {least}, {many} {most}"
+    )
 
 
 def _failures(kept: pl.DataFrame) -> tuple[str, ...]:

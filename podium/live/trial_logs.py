@@ -13,6 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from queue import SimpleQueue
+from shutil import rmtree
 from threading import Thread
 from typing import Any, Protocol
 
@@ -271,25 +272,29 @@ def write_stored(reader: Reader, folder: Path) -> int:
     trials = reader.trials().drop("settings", "traceback", "log").collect()
     events = [_ended(row) for row in trials.iter_rows(named=True)]
     missing = [event for event in events if not run_folder(folder, event).exists()]
+    beside = folder / ".part"
+    rmtree(beside, ignore_errors=True)  # what a killed call left would be written twice
     for start in range(0, len(missing), _NUM_AT_ONCE):
         part = missing[start : start + _NUM_AT_ONCE]
         scores = _scores(reader, [str(event.trial_id) for event in part])
         for event in part:
-            _write_run(folder, event, scores.get(str(event.trial_id), ()))
+            _write_run(folder, beside, event, scores.get(str(event.trial_id), ()))
+    rmtree(beside, ignore_errors=True)
     return len(missing)
 
 
-def _write_run(folder: Path, ended: Event, scores: Sequence[tuple[Any, ...]]) -> None:
+def _write_run(
+    folder: Path, beside: Path, ended: Event, scores: Sequence[tuple[Any, ...]]
+) -> None:
     """Write a run beside its place, and move it there whole."""
-    part = folder / ".part"
-    log = TensorBoard(part)
+    log = TensorBoard(beside)
     for epoch, values in groupby(scores, key=itemgetter(0)):
         known = {tag: value for _, tag, value in values}
         log.epoch_ended(replace(ended, kind="epoch ended", epoch=epoch, scores=known))
     log.trial_ended(ended)
     place = run_folder(folder, ended)
     place.parent.mkdir(parents=True, exist_ok=True)
-    run_folder(part, ended).rename(place)
+    run_folder(beside, ended).rename(place)
 
 
 def _ended(row: Mapping[str, Any]) -> Event:

@@ -74,7 +74,7 @@ def test_failed_runs_and_unequal_numbers_are_warned_of(two_loss_store):
     two_loss_store.final(16, "a", "tuned", None, winner=True, seed=2)
     assert study_table_of(two_loss_store).warnings == (
         "final trials failed, the others are averaged: glyphs/net/16/a (1 of 3)",
-        "means are over unequal numbers of final trials, as in an unfinished study: a 3, b 2",
+        "means are over unequal numbers of final trials, as in an unfinished study: b has 2, a 3",
     )
 
 

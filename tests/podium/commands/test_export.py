@@ -79,6 +79,7 @@ def test_every_trial_is_a_run_with_its_scores(capsys, finished_study, tmp_path):
     scores = Reader(finished_study).scores().collect().partition_by("trial_id", as_dict=True)
     runs = runs_of(tmp_path)
     assert len(runs) == len(trials)
+    assert not (tmp_path / ".part").exists()
     for row in trials.iter_rows(named=True):
         events = runs[f"{row['search']}/{row['stage']}-{row['trial_id']}"]
         assert events[0].file_version == "brain.Event:2"
