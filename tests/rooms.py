@@ -89,7 +89,8 @@ ROOMS: dict[str, set[str]] = {
     # 12
     "podium/comparison": {
         "analysis", "analysis/hypothesis_tests", "analysis/page",
-        "analysis/report", "analysis/study_results", "analysis/tournament", "orchestrator/study",
+        "analysis/report", "analysis/study_results", "analysis/tournament",
+        "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/study",
         "podium/errors", "podium/terminal", "trainables",
         "trainables/dataset_interface", "trainables/settings",
     },

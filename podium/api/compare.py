@@ -77,6 +77,7 @@ class Comparison:
             self.against,
             stronger=stronger,
             unsearched=self._unsearched,
+            versions=self._versions,
         )
 
     def report(self) -> "Report":
@@ -85,7 +86,8 @@ class Comparison:
         from podium.comparison.answer import led_by
 
         made = report_of_study(self._results)
-        return replace(made, page=led_by(made.page, self._results, self.loss, self.against))
+        led = led_by(made.page, self._results, self.loss, self.against, self._versions)
+        return replace(made, page=led)
 
     def command(self, minutes: int | None = None) -> str:
         """The words of the command line that make this comparison, or that of other minutes."""
@@ -117,6 +119,12 @@ class Comparison:
             if not isinstance(parameter.default, str)
         ]
         return () if facts.spaces["joint"].parameters else tuple(searchable)
+
+    @cached_property
+    def _versions(self) -> list[str]:
+        from podium.comparison.versions import version_sentences
+
+        return version_sentences(self.study.folder, self._results, self.loss, self.against)
 
     @cached_property
     def _results(self) -> "StudyResults":

@@ -87,6 +87,7 @@ def answer_text(
     *,
     stronger: str | None,
     unsearched: Sequence[str],
+    versions: Sequence[str] = (),
 ) -> str:
     """The answer in plain words, as wide as the terminal.
 
@@ -96,10 +97,12 @@ def answer_text(
         against: its differences, from `differences_of`.
         stronger: command of a stronger comparison; None if there is none.
         unsearched: its hyperparameters if none of them was searched; else empty.
+        versions: what is said of other versions of the loss.
     """
     parts = [
         *([_table(loss, against, results.ranked_by.label)] if against else []),
         *_verdict(results, loss, against, stronger),
+        *([" ".join(versions)] if versions else []),
         *gain_sentences(results),
         *_hint(loss, unsearched),
         *filter(None, (failed_sentence(results),)),
@@ -108,7 +111,13 @@ def answer_text(
     return paragraphs(parts, terminal_width())
 
 
-def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Against]) -> Page:
+def led_by(
+    page: Page,
+    results: StudyResults,
+    loss: str,
+    against: Sequence[Against],
+    versions: Sequence[str],
+) -> Page:
     """The study's report with a first screen about the loss: what is known, and each difference.
 
     Args:
@@ -116,6 +125,7 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
         results: results of the study.
         loss: name of the loss in the tournament.
         against: its differences, from `differences_of`.
+        versions: what is said of other versions of the loss.
     """
     held, score = results.tournament, results.ranked_by.label
     assert page.summary is not None, "the page of a study has one"
@@ -141,7 +151,7 @@ def led_by(page: Page, results: StudyResults, loss: str, against: Sequence[Again
     said = page.summary
     summary = replace(
         said,
-        verdict=" ".join(_known(held, loss)),
+        verdict=" ".join([*_known(held, loss), *versions]),
         facts=facts,
         leaderboard=leaders,
         sentences=(said.verdict, *said.sentences),

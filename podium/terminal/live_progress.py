@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from html import escape
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -20,6 +21,7 @@ from podium.terminal.fitting_table import fitting_table
 from podium.terminal.printing import Row
 
 _TICK_SECONDS = 10.0
+_BAR_SECONDS = 1.0
 _MOST_TICKS = 60  # ten minutes
 _NUM_OTHER_LINES = 5  # header, total of up to three lines and the cursor's own line
 _OFTEN_ZERO = ("pruned", "failed", "dupl")
@@ -28,9 +30,9 @@ _WORTH = ("failed", "final", "run", "pruned", "dupl")  # after the search, how f
 
 @contextmanager
 def watching(progress: Callable[[], StudyProgress]) -> Iterator[None]:
-    """Show progress on standard error until the block ends."""
+    """Show progress on standard error, or in a notebook's cell, until the block ends."""
     console = Console(file=sys.stderr)
-    show = _live if console.is_terminal else _lines
+    show = _live if console.is_terminal else _bar if console.is_jupyter else _lines
     with show(progress, console):
         yield
 
@@ -49,35 +51,69 @@ def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[N
 
 
 @contextmanager
+def _bar(progress: Callable[[], StudyProgress], _: Console) -> Iterator[None]:
+    from IPython.display import HTML, display
+
+    def view() -> HTML:
+        now = progress()
+        lines = [progress_line(now), *(f"failed: {failure}" for failure in now.failures)]
+        text = "<br>".join(escape(one_line(line)) for line in lines)
+        bar = f"<progress max={now.trials_planned} value={now.trials_done}></progress>"
+        return HTML(f"{bar} {text}")  # type: ignore[no-untyped-call]
+
+    shown = display(view(), display_id=True)  # type: ignore[no-untyped-call]
+    try:
+        with _repeating(lambda: shown.update(view()), _BAR_SECONDS):
+            yield
+    finally:
+        shown.update(view())
+
+
+@contextmanager
 def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
+    ticks = _printed_lines(progress, console)
+    try:
+        with _repeating(lambda: next(ticks), _TICK_SECONDS):
+            yield
+    finally:
+        console.print(_plain(progress_line(progress())), soft_wrap=True)
+
+
+def _printed_lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
+    """Each step prints new failures, and from time to time a line."""
+    num_printed, last, due, gap = 0, None, 1, 1
+    for tick in itertools.count(1):
+        now = progress()
+        for failure in now.failures[num_printed:]:
+            console.print(_plain(f"failed: {failure}"), soft_wrap=True)
+        num_printed = len(now.failures)
+        lasting = replace(
+            now, seconds_left=None, part_done=None, budget=()
+        )  # what time alone does not change
+        if tick >= due and lasting != last:
+            line = f"{datetime.now():%Y-%m-%d %H:%M:%S}  {progress_line(now)}"
+            console.print(_plain(line), soft_wrap=True)
+            last, gap = lasting, next_gap(gap)
+            due = tick + gap
+        yield
+
+
+@contextmanager
+def _repeating(action: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Call it every so many seconds until the block ends."""
     ended = threading.Event()
 
-    def print_lines() -> None:
-        num_printed, last, due, gap = 0, None, 1, 1
-        for tick in itertools.count(1):
-            if ended.wait(_TICK_SECONDS):
-                return
-            now = progress()
-            for failure in now.failures[num_printed:]:
-                console.print(_plain(f"failed: {failure}"), soft_wrap=True)
-            num_printed = len(now.failures)
-            lasting = replace(
-                now, seconds_left=None, part_done=None, budget=()
-            )  # what time alone does not change
-            if tick >= due and lasting != last:
-                line = f"{datetime.now():%Y-%m-%d %H:%M:%S}  {progress_line(now)}"
-                console.print(_plain(line), soft_wrap=True)
-                last, gap = lasting, next_gap(gap)
-                due = tick + gap
+    def repeat() -> None:
+        while not ended.wait(seconds):
+            action()
 
-    printer = threading.Thread(target=print_lines, name="progress lines", daemon=True)
-    printer.start()
+    thread = threading.Thread(target=repeat, name="progress", daemon=True)
+    thread.start()
     try:
         yield
     finally:
         ended.set()
-        printer.join()
-        console.print(_plain(progress_line(progress())), soft_wrap=True)
+        thread.join()
 
 
 def next_gap(gap: int) -> int:

@@ -140,3 +140,11 @@ def test_links_of_notebooks_lead_somewhere(file):
         for target in re.findall(r"\]\(([^)\s]+)\)", cell.source):
             if not target.startswith("https://"):
                 assert (file.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_run_shows_a_bar_that_is_full_at_the_end(executed):
+    bars = [html for html in outputs(executed, "text/html") if html.startswith("<progress")]
+    (bar,) = bars
+    most, done = re.match(r"<progress max=(\d+) value=(\d+)>", bar).groups()
+    assert most == done
+    assert f"{done} of {most} trials done" in bar
