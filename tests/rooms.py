@@ -41,6 +41,7 @@ LOOKED_FOR_BY_NAME = {
     "podium.cli",
     "podium.plan.plan_details",
     "trainables.loss_composition.cross_batch_memory",
+    "trainables.loss_composition.matryoshka",
     "trainables.loss_composition.pretraining",
     "trainables.loss_composition.weighted_sum",
     "trainables.network.external_backbone",

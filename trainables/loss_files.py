@@ -13,9 +13,12 @@ from pathlib import Path
 
 from podium.trainables.errors import TrialInputError
 
+AROUND = ("memory:", "matryoshka:")
+"""What may stand before a loss: what it is composed with."""
+
 _MOST_BYTES = 2**20
 _TERM = re.compile(
-    r"(?:memory:)?(?P<path>(?:[^+>:]*/)?(?P<file>[A-Za-z_][\w-]*\.py)):(?P<name>[A-Za-z_]\w*)"
+    r"(?:memory:|matryoshka:)?(?P<path>(?:[^+>:]*/)?(?P<file>[A-Za-z_][\w-]*\.py)):(?P<name>[A-Za-z_]\w*)"
 )
 
 _sources: dict[str, bytes] = {}  # by the file's name; of two files the one that was read last
@@ -23,7 +26,7 @@ _sources: dict[str, bytes] = {}  # by the file's name; of two files the one that
 
 def class_in_file(name: str) -> str:
     """``mine.py:Class`` of ``./losses/mine.py:Class``; empty for other names."""
-    found = None if name.startswith("memory:") else _TERM.fullmatch(name)
+    found = None if name.startswith(AROUND) else _TERM.fullmatch(name)
     return f"{found['file']}:{found['name']}" if found else ""
 
 

@@ -26,6 +26,11 @@ METRICS: Mapping[Task, tuple[Metric, ...]] = {
 }
 
 
+def recall_of_first(length: int) -> str:
+    """Name of the Recall@K of embeddings cut to their first ``length`` numbers."""
+    return f"recall_of_first_{length}"
+
+
 def objective_of(task: Task) -> str:
     """Name of the metric that searches maximise and epochs are selected by."""
     return METRICS[task][0].name

@@ -17,6 +17,7 @@ from podium.analysis.report.backbone_or_loss import backbone_or_loss
 from podium.analysis.report.compute_cost import compute_cost
 from podium.analysis.report.configs import configs
 from podium.analysis.report.cross_validation import cross_validation
+from podium.analysis.report.dimensions import dimensions
 from podium.analysis.report.fairness import fairness
 from podium.analysis.report.hyperparameters import hyperparameters
 from podium.analysis.report.images import embedding_maps, retrievals
@@ -51,6 +52,11 @@ _CHAPTERS: _Chapters[StudyResults] = {
     ),
     "Scores": (
         (scores, "Scores", "No final trial has been tested yet."),
+        (
+            dimensions,
+            "Recall by dimension",
+            "It takes a loss over prefixes, matryoshka:LOSS.",
+        ),
         (backbone_or_loss, "Backbone or loss", "It takes two backbones and two losses."),
         (reproduction, "Reproduction", "The study file states no expected scores."),
     ),

@@ -10,7 +10,7 @@ from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.trainables.loss_composition.miner_base import TripletMiner
 from podium.trainables.registry import load, names
 from podium.trainables.settings.legal_ranges import OneOf, Parameter
-from podium.trainables.settings.loss_expression import MEMORY
+from podium.trainables.settings.loss_expression import MATRYOSHKA, MEMORY
 
 _INDEX = """\
 # Losses
@@ -47,13 +47,13 @@ losses can meet earlier batches as well; `random` losses draw from the trial's s
 _COMPOSED = """\
 # Composed losses
 
-A study file can put losses together: add them up, give one a memory of earlier batches, train one before the other, or
-take one of another library.
+A study file can put losses together, or take one of another library.
 
 | in a study file | means |
 |---|---|
 | `multi_similarity+softmax` | a sum; every term has a `weight` (default 1), all but the first one's are searched; `values: {softmax.weight: 0.1}` is the weight it starts from |
 | `memory:contrastive` | a cross-batch memory (Wang et al. 2020): anchors meet the last `memory_size` samples too |
+| `matryoshka:contrastive` | the sum over the first D, D / 2, D / 4, ... numbers of an embedding, at least `smallest_prefix` (Kusupati et al. 2022); proxies are cut alike. Finals store Recall@K of every prefix, and the report draws it by dimension |
 | `softmax>multi_similarity` | `softmax` alone for `pretraining_epochs`, then the rest |
 | `package.module:Class` | a loss of another library: any module called as `loss(embeddings, labels)` |
 
@@ -176,7 +176,7 @@ def _loss(facts: LossFacts) -> str:
 
 
 def _memory_parameters() -> str:
-    return f"## Parameters of a memory\n\n{_parameters(MEMORY, {}, {})}\n"
+    return f"## Parameters of a memory and of prefixes\n\n{_parameters(MEMORY | MATRYOSHKA, {}, {})}\n"
 
 
 def _training() -> str:

@@ -46,6 +46,7 @@ from podium.trainables.settings.legal_ranges import (
     Text,
 )
 from podium.trainables.settings.loss_expression import (
+    MATRYOSHKA,
     MEMORY,
     PRETRAINING,
     WEIGHT,
@@ -58,6 +59,7 @@ from podium.trainables.settings.training_settings import LEGAL_VALUES, TrainingS
 T = TypeVar("T")
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
+_MATRYOSHKA_SOURCE = "Kusupati et al. 2022, Matryoshka Representation Learning"
 
 _DEFAULT = TrainingSettings()
 
@@ -187,6 +189,14 @@ def _facts_of(loss: str, version: str) -> LossFacts:
 
 def _term_facts(term: LossTerm) -> LossFacts:
     facts = _facts_from_code(term) if term.is_external else _joined(term.name)
+    if term.has_prefixes:
+        if facts.kind == "foreign" and "proxies" in facts.needs:
+            raise TrialInputError(
+                f"{term.name} has proxies of its own, which matryoshka: cannot shorten; name one"
+                " of podium's losses"
+            )
+        source = f"{facts.source}; {_MATRYOSHKA_SOURCE}"
+        return _extended(replace(facts, name=str(term), source=source), MATRYOSHKA, {})
     if not term.has_memory:
         return facts
     from podium.trainables.loss_composition.make_criterion import loss_class  # loads torch
@@ -194,7 +204,7 @@ def _term_facts(term: LossTerm) -> LossFacts:
     if not getattr(loss_class(term), "takes_references", False):
         raise TrialInputError(f"{term.name} compares within a batch only and cannot use a memory")
     source = f"{facts.source}; {_MEMORY_SOURCE}"
-    named = replace(facts, name=f"memory:{facts.name}", source=source)
+    named = replace(facts, name=str(term), source=source)
     return _extended(named, MEMORY, MEMORY_SPACE)
 
 

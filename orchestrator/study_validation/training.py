@@ -11,6 +11,7 @@ from podium.orchestrator.study.unused_settings import TrainedLoss, start_epoch_p
 from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
+from podium.trainables.errors import TrialInputError
 from podium.trainables.network.backbone_facts import backbone_facts, fine_tuning_problem
 from podium.trainables.network.timm_facts import timm_facts
 from podium.trainables.registry import load
@@ -19,6 +20,7 @@ from podium.trainables.settings.frozen_feature_rules import (
     input_problem,
     mode_problem,
 )
+from podium.trainables.settings.loss_expression import prefix_lengths
 from podium.trainables.settings.training_settings import balanced_samplers
 from podium.trainables.tasks import loss_problem, sampler_problem
 
@@ -87,6 +89,7 @@ def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
         rule = start_epoch_problem(name, earliest, item.training.epochs)
         if rule and not problems.concern((*path, "values", name)):
             problems.add((*path, "values", name), rule, got=earliest)
+    _check_prefixes(study, item, problems)
     has_vectors = dataset_facts(dataset).num_features is not None
     problem = mode_problem(item.training.mode, item.loss, needs, has_vectors=has_vectors)
     if problem and not problems.concern(path):
@@ -109,6 +112,17 @@ def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
             "the option class_text, a file that `podium datasets text` makes"
         )
         problems.add(path, rule)
+
+
+def _check_prefixes(study: Study, item: TrainedLoss, problems: Problems) -> None:
+    path = loss_path(study, item.loss)
+    if problems.concern(path):
+        return
+    try:
+        for config in item.configs:
+            prefix_lengths(item.loss, config, min(study.embedding_dims))
+    except TrialInputError as error:
+        problems.add(path, str(error))
 
 
 def loss_path(study: Study, loss: str) -> Path:

@@ -19,7 +19,8 @@ _WIDTH = 80
 _COLUMNS = ("parameter", "tried", "default", "legal", "source")
 _COMPOSED = """\
 LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
-LOSS>LOSS a pre-training, package.module:Class a loss of another library,
+matryoshka:LOSS a loss over prefixes of the embedding, LOSS>LOSS a pre-training,
+package.module:Class a loss of another library,
 ./mine.py:Class a loss in a file of your own:
 podium losses multi_similarity+softmax"""
 

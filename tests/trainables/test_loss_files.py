@@ -37,6 +37,7 @@ def scale(found):
 )
 def test_a_loss_is_known_by_its_file_and_class_wherever_the_file_lies(path):
     assert class_in_file(f"{path}:Mine") == "mine.py:Mine"
+    assert str(parse_loss(f"matryoshka:{path}:Mine")) == "matryoshka:mine.py:Mine"
     expression = f"softmax>contrastive+memory:{path}:Mine"
     assert str(parse_loss(expression)) == "softmax>contrastive+memory:mine.py:Mine"
     assert paths_in(expression) == (path,)

@@ -35,7 +35,9 @@ def value_and_gradients(expression, device):
     return [output.value.detach().cpu(), *(gradient.cpu() for gradient in gradients)]
 
 
-@pytest.mark.parametrize("expression", [*LOSSES, "memory:contrastive", "softmax>triplet"])
+@pytest.mark.parametrize(
+    "expression", [*LOSSES, "memory:contrastive", "matryoshka:proxy_anchor", "softmax>triplet"]
+)
 def test_a_loss_gives_the_same_bits_again_and_nearly_those_of_the_cpu(expression):
     once, again = (value_and_gradients(expression, CUDA) for _ in range(2))
     assert all(torch.equal(one, other) for one, other in zip(once, again, strict=True))

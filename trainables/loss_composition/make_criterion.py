@@ -9,11 +9,13 @@ from podium.trainables.importable_code import module_class
 from podium.trainables.loss_composition.cross_batch_memory import CrossBatchMemory
 from podium.trainables.loss_composition.external_loss import ExternalLoss
 from podium.trainables.loss_composition.loss_base import Criterion, Loss
+from podium.trainables.loss_composition.matryoshka import Matryoshka
 from podium.trainables.loss_composition.pretraining import Pretraining
 from podium.trainables.loss_composition.weighted_sum import WeightedSum
 from podium.trainables.registry import load
 from podium.trainables.settings.legal_ranges import Parameter
 from podium.trainables.settings.loss_expression import (
+    MATRYOSHKA,
     MEMORY,
     PRETRAINING,
     WEIGHT,
@@ -60,7 +62,7 @@ def hyperparameter_names(expression: str) -> tuple[str, ...]:
     for term in parsed.all_terms:
         found = loss_class(term)
         names = list(found.declared if issubclass(found, Loss) else constructor_arguments(found))
-        names += list(MEMORY) if term.has_memory else []
+        names += list(_around(term))
         names += list(WEIGHT) if len(parsed.terms) > 1 and term in parsed.terms else []
         known += names if parsed.is_single else [f"{term.prefix}.{name}" for name in names]
     return tuple(known)
@@ -91,13 +93,21 @@ def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:
 
 
 def _make_term(term: LossTerm, values: dict[str, HyperparameterValue]) -> Criterion:
-    if not term.has_memory:
-        return _make_loss(term, values)
-    memory = {name: values.pop(name) for name in MEMORY if name in values}
+    around = {name: values.pop(name) for name in _around(term) if name in values}
     loss = _make_loss(term, values)
+    checked = _checked(_around(term), around)
+    if term.has_prefixes:
+        return Matryoshka(loss, **checked)
+    if not term.has_memory:
+        return loss
     if not isinstance(loss, Loss):
         raise TrialInputError(f"only a loss of podium can have a memory; got {term.name}")
-    return CrossBatchMemory(loss, **_checked(MEMORY, memory))
+    return CrossBatchMemory(loss, **checked)
+
+
+def _around(term: LossTerm) -> Mapping[str, Parameter]:
+    """Hyperparameters of what a term has around its loss."""
+    return MEMORY if term.has_memory else MATRYOSHKA if term.has_prefixes else {}
 
 
 def _make_loss(term: LossTerm, values: Mapping[str, HyperparameterValue]) -> Criterion:

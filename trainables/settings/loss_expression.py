@@ -1,9 +1,10 @@
-"""How a study names a loss: alone, with a memory, summed with others, or after a pre-training.
+"""How a study names a loss: alone, inside another, summed with others, or after a pre-training.
 
     multi_similarity                     a loss of podium
     ./folder/mine.py:Class               a loss in a file of one's own; then mine.py:Class
     package.module:Class                 a loss of another library, by import path
     memory:contrastive                   a pair loss with a cross-batch memory
+    matryoshka:contrastive               a loss summed over prefixes of the embedding
     multi_similarity+softmax             a weighted sum
     softmax>multi_similarity+softmax     the first alone for some epochs, then the rest
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from podium.trainables.errors import TrialInputError, did_you_mean
-from podium.trainables.loss_files import class_in_file
+from podium.trainables.loss_files import AROUND, class_in_file
 from podium.trainables.other_names import PML_NAMES
 from podium.trainables.registry import names
 from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
@@ -29,6 +30,13 @@ MEMORY = {
     "memory_start_epoch": Parameter(2, Whole(1, 1_000_000), unit="epoch", source="own"),
 }
 """Hyperparameters of a cross-batch memory."""
+_SMALLEST = 8
+MATRYOSHKA = {
+    "smallest_prefix": Parameter(
+        _SMALLEST, Whole(1, 1_000_000), unit="dimensions", source="Kusupati et al. 2022"
+    ),
+}
+"""Hyperparameter of a loss over prefixes: the embedding is halved down to at least this length."""
 WEIGHT = {"weight": Parameter(1.0, Interval(0.0, 1e6), source="own")}
 """Hyperparameter of a term of a sum."""
 PRETRAINING = {
@@ -36,9 +44,9 @@ PRETRAINING = {
 }
 """Hyperparameter of a pre-training."""
 
-_MEMORY = "memory:"
+_MEMORY, _MATRYOSHKA = AROUND
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_IMPORT_PATH = re.compile(r"(?!memory:)[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_IMPORT_PATH = re.compile(r"(?!(?:memory|matryoshka):)[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +57,12 @@ class LossTerm:
         name: name of one of podium's losses, ``package.module:Class``, or ``mine.py:Class`` of a
             class in a file, without the path of the file.
         has_memory: whether its anchors also meet the samples of earlier batches.
+        has_prefixes: whether it is summed over prefixes of the embedding.
     """
 
     name: str
     has_memory: bool = False
+    has_prefixes: bool = False
 
     @property
     def is_external(self) -> bool:
@@ -65,7 +75,8 @@ class LossTerm:
         return self.name.rpartition(":")[2]
 
     def __str__(self) -> str:
-        return f"{_MEMORY}{self.name}" if self.has_memory else self.name
+        around = _MEMORY if self.has_memory else _MATRYOSHKA if self.has_prefixes else ""
+        return f"{around}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +140,46 @@ def parse_loss(text: str) -> LossExpression:
     return expression
 
 
+def prefix_lengths(
+    loss: str, hyperparameters: Mapping[str, HyperparameterValue], embedding_dim: int
+) -> tuple[int, ...]:
+    """Lengths of the prefixes that a loss is summed over, the whole embedding first.
+
+    Empty without ``matryoshka:``; of several such terms those of any.
+
+    Raises:
+        TrialInputError: the embedding is too short to have a shorter prefix.
+    """
+    parsed, found = parse_loss(loss), set[int]()
+    for term in parsed.all_terms:
+        if term.has_prefixes:
+            smallest = parsed.own(term, hyperparameters).get("smallest_prefix", _SMALLEST)
+            found.update(halves(embedding_dim, int(smallest)))
+    return tuple(sorted(found, reverse=True))
+
+
+def halves(embedding_dim: int, smallest: int) -> tuple[int, ...]:
+    """The dimension, its half, the half of that, and so on down to at least ``smallest``.
+
+    Raises:
+        TrialInputError: the half is shorter already.
+    """
+    if smallest > embedding_dim // 2:
+        raise TrialInputError(
+            f"smallest_prefix must be at most {embedding_dim // 2}, half of the embedding's"
+            f" {embedding_dim} dimensions; got {smallest}"
+        )
+    lengths = (embedding_dim >> power for power in range(embedding_dim.bit_length()))
+    return tuple(length for length in lengths if length >= smallest)
+
+
 def _term(part: str, whole: str) -> LossTerm:
     part = part.strip()
-    name = part.removeprefix(_MEMORY)
-    has_memory = name != part
+    around = next((it for it in AROUND if part.startswith(it)), "")
+    name = part.removeprefix(around)
+    has_memory, has_prefixes = around == _MEMORY, around == _MATRYOSHKA
     if in_file := class_in_file(name):
-        return LossTerm(in_file, has_memory)
+        return LossTerm(in_file, has_memory, has_prefixes)
     if name in PML_NAMES and name.endswith("Loss"):
         here = PML_NAMES[name]
         raise TrialInputError(
@@ -144,7 +189,7 @@ def _term(part: str, whole: str) -> LossTerm:
     if not _NAME.fullmatch(name) and not _IMPORT_PATH.fullmatch(name):
         raise TrialInputError(
             "a loss is a name, a class in a file ./mine.py:Class, an import path"
-            " package.module:Class, memory:LOSS, LOSS+LOSS or LOSS>LOSS;"
+            " package.module:Class, memory:LOSS, matryoshka:LOSS, LOSS+LOSS or LOSS>LOSS;"
             f" got {part!r} in {whole!r}{did_you_mean(name, names('losses'))}"
         )
-    return LossTerm(name, has_memory)
+    return LossTerm(name, has_memory, has_prefixes)

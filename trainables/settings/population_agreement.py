@@ -62,7 +62,7 @@ def why_alone(settings: TrialSettings) -> str | None:
         return found[0]
     parsed = parse_loss(settings.loss)
     (term, *_) = parsed.terms
-    if not parsed.is_single or term.has_memory or term.is_external:
+    if not parsed.is_single or term.is_external or str(term) != term.name:
         return "it is not one of podium's losses by itself"
     if not literals("losses", term.name).get("is_vmappable", True):
         return "it cannot be mapped over its hyperparameters"

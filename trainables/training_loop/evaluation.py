@@ -4,7 +4,7 @@ N = images, D = embedding dimension.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from podium.trainables.metrics.label_scores import mean_label_distance_scores, n
 from podium.trainables.metrics.recall_at_k import recall_class_hits
 from podium.trainables.network.embedder import Embedder
 from podium.trainables.network.network import Network
+from podium.trainables.tasks import recall_of_first
 from podium.trainables.trial_reports import ClassHits, Score
 
 _FEW_BATCHES = 50  # BatchNorm of torch forgets the statistics it began with at .9 a batch
@@ -70,6 +71,7 @@ class Evaluator:
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.
         recall_only: leaves out what only test classes have.
+        prefixes: lengths of prefixes of the embedding whose Recall@K are scores too.
     """
 
     network: Embedder | Network
@@ -77,6 +79,7 @@ class Evaluator:
     fold: int
     by_direction: bool = True
     recall_only: bool = False
+    prefixes: Sequence[int] = ()
 
     def evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
         """Embed and score images: by class, or by label distance where they have it.
@@ -125,6 +128,11 @@ class Evaluator:
         scores = found.recall(self.ks)
         if role == "test" and not self.recall_only:  # searches do not wait for what they ignore
             scores += (*found.precision_at_r, *found.clustering)
+        scores += tuple(
+            replace(score, metric=recall_of_first(length))
+            for length in self.prefixes
+            for score in replace(found, embeddings_ND=embeddings_ND[:, :length]).recall(self.ks)
+        )
         hits = tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks)
         return scores, hits, embeddings_ND
 

@@ -11,6 +11,7 @@ from podium.trainables.device import peak_memory_mb
 from podium.trainables.network.network import Network
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.saved_models.retrievals import retrievals
+from podium.trainables.settings.loss_expression import prefix_lengths
 from podium.trainables.training_loop.evaluation import Evaluator
 from podium.trainables.training_loop.trainer import Trainer
 from podium.trainables.trial.fold_artifacts import FoldArtifacts, embeddings_of_test, fold_model
@@ -23,6 +24,15 @@ def epochs_of(setup: TrialSetup) -> range:
     """The epochs that are reported: 1 to the last one, or only 0 where nothing is trained."""
     last = setup.last_epoch
     return range(1, last + 1) if last else range(1)
+
+
+def _scored_prefixes(setup: TrialSetup) -> tuple[int, ...]:
+    """The lengths shorter than the embedding; of finals only, since no search looks at them."""
+    settings = setup.settings
+    if not settings.evaluate_test or settings.test_scores != "all" or not setup.last_epoch:
+        return ()
+    assert settings.embedding_dim is not None, "what is trained has a head"
+    return prefix_lengths(settings.loss, setup.loss_arguments, settings.embedding_dim)[1:]
 
 
 class FoldRun:
@@ -68,6 +78,7 @@ class FoldRun:
             fold=fold,
             by_direction=setup.dataset.task == "classes" or is_normalised,
             recall_only=setup.settings.test_scores == "recall",
+            prefixes=_scored_prefixes(setup),
         )
         self._best_score = -1.0
         self._best_epoch = 0

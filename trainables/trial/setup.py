@@ -18,6 +18,7 @@ from podium.trainables.network.make_backbone import make_backbone
 from podium.trainables.registry import load
 from podium.trainables.settings.frozen_feature_rules import input_problem, mode_problem
 from podium.trainables.settings.hyperparameters import loss_arguments, resolved_training
+from podium.trainables.settings.loss_expression import prefix_lengths
 from podium.trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from podium.trainables.settings.trial_settings import (
     BASELINES,
@@ -107,6 +108,7 @@ def set_up(settings: TrialSettings) -> TrialSetup:
     _check_input(setup)
     sampler = load("batch_samplers", training.sampler)
     if is_trained:
+        prefix_lengths(settings.loss, setup.loss_arguments, settings.embedding_dim or 0)
         _check_task(setup, setup.make_loss(), sampler)
     return setup
 

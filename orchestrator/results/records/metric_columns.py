@@ -8,6 +8,9 @@ from pydantic import Field
 
 _COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
 
+# Of embeddings cut to their first numbers (`trainables.tasks.recall_of_first`).
+_PREFIX = re.compile(r"recall_of_first_(?P<length>[0-9]+)")
+
 _WORDS = {
     "recall": "Recall",
     "ndcg": "nDCG",
@@ -83,6 +86,8 @@ def known_columns(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...
 
 def metric_word(metric: str) -> str:
     """``Recall``, ``nDCG``: the metric in a text."""
+    if prefix := _PREFIX.fullmatch(metric):
+        return f"Recall (first {prefix['length']})"
     return _WORDS.get(metric, metric)
 
 

@@ -74,6 +74,8 @@ LOSS_LISTS = f"""
 [contrastive+] -> a loss is a name, a class in a file .*; got '' in 'contrastive+'
 [contrastive+contrastive] -> the terms of a loss must differ in name, but 'contrastive' .*
 [memory:proxy_anchor] -> proxy_anchor compares within a batch only and cannot use a memory
+[matryoshka:pytorch_metric_learning.losses:ArcFaceLoss] -> .* has proxies of its own, which .*
+[{{loss: matryoshka:nca, values: {{smallest_prefix: 17}}}}] -> .* at most 16, half of .*; got 17
 [no_such_module:Loss] -> loss no_such_module:Loss: cannot import no_such_module: .*
 [torch.nn:NoLoss] -> unknown loss of torch.nn 'NoLoss' .*
 [pathlib:Path] -> loss pathlib:Path must be a subclass of torch.nn.Module

@@ -9,6 +9,7 @@ from podium.trainables.settings.loss_expression import LossTerm, parse_loss
     [
         ("multi_similarity", "multi_similarity"),
         ("memory:contrastive", "memory:contrastive"),
+        ("matryoshka:a.b:C + softmax", "matryoshka:a.b:C+softmax"),
         ("multi_similarity + softmax", "multi_similarity+softmax"),
         ("softmax > memory:contrastive + softmax", "softmax>memory:contrastive+softmax"),
     ],
@@ -46,6 +47,7 @@ def test_terms_find_their_hyperparameters_under_their_prefix():
         ("../evil:Loss", "got '../evil:Loss'"),
         ("a+a", r"must differ in name, but 'a' occurs twice in 'a\+a'"),
         ("memory:a>a", "'a' occurs twice"),
+        ("matryoshka:memory:a", "matryoshka:LOSS, .* got 'matryoshka:memory:a'"),
     ],
 )
 def test_what_is_spelt_wrongly_is_refused_with_the_rule(text, rule):

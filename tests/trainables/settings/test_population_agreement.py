@@ -34,6 +34,7 @@ def member(tmp_path, **changes):
         ({"loss": "chopra"}, "it cannot be mapped over its hyperparameters"),
         ({"loss": "contrastive+softmax"}, "it is not one of podium's losses by itself"),
         ({"loss": "memory:contrastive"}, "it is not one of podium's losses by itself"),
+        ({"loss": "matryoshka:contrastive"}, "it is not one of podium's losses by itself"),
         ({"training": {"sampler": "hard_neighbours"}}, f"the sampler hard_neighbours {CHOOSES}"),
         ({"training": {"precision": "bf16"}}, "its network is not in float32"),
     ],

@@ -35,6 +35,7 @@ WITH_STATE = {
     "margin": {},
     "proxy_anchor>contrastive": {},
     "statistical": {},
+    "matryoshka:proxy_anchor": {},
     "contrastive+pytorch_metric_learning.losses:ProxyNCALoss": {},
 }
 
