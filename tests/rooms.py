@@ -25,7 +25,6 @@ LOOKED_FOR_BY_NAME = {
     "analysis.protocols.costs",
     "analysis.protocols.default_tuned_refit",
     "analysis.study_results.nearest_images",
-    "analysis.typed_tables.latex_tables",
     "analysis.typed_tables.omissions",
     "analysis.typed_tables.text_tables",
     "orchestrator.executors.ray_messages",

@@ -1,19 +1,12 @@
-r"""What cells of printed tables say: without markup, and as numbers.
+"""What cells of printed tables say as numbers.
 
-Markup inside a number is never taken off: ``63\std{5}`` and ``63**5**`` are no numbers, and not
-635. Superscripts and subscripts stay as ``^1`` and ``_5``.
+``63**5**`` and ``63^1`` are no numbers, and not 635 or 631.
 """
 
-import html
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Literal
 
 import polars as pl
-
-MOST_COLUMNS = 1000
-"""What a table may have; 20 bytes of spans could write out more than memory holds."""
 
 Commas = Literal["none", "decimal", "thousands", "ambiguous"]
 """What the commas of a table's numbers are."""
@@ -21,7 +14,6 @@ Commas = Literal["none", "decimal", "thousands", "ambiguous"]
 _SIGNS = r"[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?"
 _AFTER = (
     r"(?:\s*(?:±|\+/-|\+-)\s*[0-9.,]+"  # an uncertainty
-    r"|_±?\s*[0-9.,]+"  # the same, as LaTeX sets it
     r"|\s*\([^()]*\)|\s*\[[^\[\]]*\]"  # a rank, a gain, a citation
     r"|\s*%|\s*\^?[*†‡§¶↑↓]|\^[a-z])*\s*"  # footnotes
 )
@@ -30,84 +22,6 @@ _MISSING = ["", "-", "--", "---", "nan", "NaN", "NAN"]
 _LARGE_DASHES = "[–—−]"
 _GROUPS = r"^[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
 _OF_DECIMALS = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
-
-# Longer cells, and what is nested deeper, stay as typed: some patterns take quadratic time.
-_LONGEST, _DEEPEST = 1000, 8
-_REMEMBERED = 2**12  # cells that a table repeats
-
-# Nothing that touches the digits of a number may be taken off.
-_FREE, _END = r"(?<![0-9.,])", r"(?![0-9.,])"
-_DROPPED = re.compile(
-    r"\\(?:cite\w*|ref|label|footnote\w*|tnote|color|cellcolor|rowcolor|phantom|hphantom|vspace"
-    r"|hspace)\*?(?:\[[^\]]*\])*\{[^{}]*\}"
-)
-_EMPHASIS = re.compile(
-    _FREE + r"\\(?:textbf|textit|textsl|textsc|textrm|textsf|texttt|emph|underline|uline|mathbf"
-    r"|mathit|mathrm|mathsf|boldsymbol|bm|text|mbox|ensuremath|makecell|textcolor\s*\{[^{}]*\})"
-    r"\s*\{([^{}]*)\}" + _END
-)
-_SWITCHES = re.compile(
-    r"\\(?:bfseries|bf|itshape|it|em|scshape|sc|ttfamily|tt|rm|sf|boldmath|centering|left|right)"
-    r"(?![A-Za-z])\s*"
-)
-_SYMBOLS = {
-    r"\pm": "±", r"\times": "×", r"\uparrow": "↑", r"\downarrow": "↓", r"\dagger": "†",
-    r"\ddagger": "‡", r"\ast": "*", r"\star": "*", r"\textendash": "–", r"\textemdash": "—",
-}  # fmt: skip
-_SYMBOL = re.compile(rf"({'|'.join(map(re.escape, _SYMBOLS))})(?![A-Za-z])")
-_MARKDOWN = (
-    (re.compile(r"<sup>(.*?)</sup>", re.I), r"^\1"),
-    (re.compile(r"<sub>(.*?)</sub>", re.I), r"_\1"),
-    (re.compile(r"<br\s*/?>", re.I), " "),
-    (re.compile(_FREE + r"<(b|strong|i|em|u|span|code)\b[^<>]*>(.*?)</\1>" + _END, re.I), r"\2"),
-    (re.compile(_FREE + r"!?\[([^\]]*)\]\([^)]*\)" + _END), r"\1"),
-    (re.compile(_FREE + r"(\*\*|`)(.+?)\1" + _END), r"\2"),
-    (re.compile(r"^([*_]{1,3})(?=\S)(.+?)(?<=\S)\1$"), r"\2"),
-    (re.compile(r"\\([|*_`~#-])"), r"\1"),
-)
-
-
-def without_latex(text: str) -> str:
-    r"""The text of a LaTeX cell: ``\textbf{63.6} $\pm$ 0.5`` is ``63.6 ± 0.5``.
-
-    Emphasis, citations and colours go; commands that are not known stay as they are typed.
-    """
-    if len(text) > _LONGEST or not re.search(r"[\\{}$~]", text):
-        return " ".join(text.split())
-    return _latex_text(text)
-
-
-@lru_cache(_REMEMBERED)
-def _latex_text(text: str) -> str:
-    text = _DROPPED.sub("", text.replace("\\\\", " ")).replace("{,}", ",")
-    text = re.sub(r"(?<!\\)\$", "", text)
-    text = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], text)
-    text = re.sub(r"\\textsuperscript\s*(?=\{)", "^", text)
-    text = re.sub(r"\\textsubscript\s*(?=\{)", "_", text)
-    text = _SWITCHES.sub("", re.sub(r"(?<!\\)([_^])\s*\{([^{}]*)\}", r"\1\2", text))
-    for _ in range(_DEEPEST):
-        if "{" not in text:
-            break
-        text = _EMPHASIS.sub(r"\1", text)
-        text = re.sub(rf"{_FREE}(?<![A-Za-z\\}}\]])\{{([^{{}}]*)\}}{_END}", r"\1", text)
-    text = re.sub(r"\\([%_&#$])", r"\1", text)
-    return " ".join(re.sub(r"\\[,;:! ]|\\q?quad(?![A-Za-z])|~", " ", text).split())
-
-
-def without_markdown(text: str) -> str:
-    """The text of a Markdown cell: ``**63.6**`` is ``63.6``; links leave their text."""
-    if "$" in text:
-        text = without_latex(text)
-    if len(text) <= _LONGEST:
-        text = _markdown_text(text)
-    return " ".join(html.unescape(text).split())
-
-
-@lru_cache(_REMEMBERED)
-def _markdown_text(text: str) -> str:
-    for pattern, replacement in _MARKDOWN:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def commas_of(columns: Iterable[pl.Series]) -> Commas:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from podium.analysis.typed_tables.omissions import leave_out, omission_text
-from podium.analysis.typed_tables.printed_means import mean_warnings, without_averages
+from podium.analysis.typed_tables.omissions import leave_out, omission_text, without_averages
 from podium.analysis.typed_tables.row_filters import (
     Condition,
     filter_file,
@@ -195,8 +194,7 @@ def _laid_out(
     others = [condition for condition in conditions if condition[0] != _K]
     lost = columns_not_laid_out(table.frame, options)
     early = [condition for condition in others if condition[0] in lost]
-    kept = filter_file(table, early)
-    layout = lay_out(kept, options)
+    layout = lay_out(filter_file(table, early), options)
     late = [condition for condition in others if condition not in early]
     frame = filter_rows(layout.frame, late, source=table.source)
     keys = [*layout.by, layout.competitor, *options.average]
@@ -208,10 +206,6 @@ def _laid_out(
             frame, column, rest, layout.score, lower_is_better=options.lower_is_better
         )
         warnings = (*warnings, *found)
-    if layout.beside:
-        ranked = pl.col(layout.competitor).is_in(frame[layout.competitor].unique().implode())
-        wide = kept.frame.filter(ranked)
-        warnings += mean_warnings(wide, layout, lower_is_better=options.lower_is_better)
     frame = leave_out(
         frame, options.without or (), competitor=layout.competitor, source=table.source
     )

@@ -3,21 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import TypeGuard
 
 import numpy as np
 import polars as pl
 
-from podium.analysis.typed_tables.cells import MOST_COLUMNS, Commas, commas_of, typed_column
-from podium.analysis.typed_tables.latex_tables import latex_rows
-from podium.analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
+from podium.analysis.typed_tables.cells import Commas, commas_of, typed_column
+from podium.analysis.typed_tables.text_tables import header_count, joined_names
 from podium.errors import CorruptFileError, PodiumError
 
-_ENDINGS = (".csv", ".tsv", ".md", ".tex", ".parquet")
+_ENDINGS = (".csv", ".tsv", ".parquet")
 # Bytes of a file, unpacked, and of its texts; a table of a million scores has a tenth.
-_MOST = {"columns": MOST_COLUMNS, "cells": 2**24, "bytes": 256 * 2**20}
+_MOST = {"columns": 1000, "cells": 2**24, "bytes": 256 * 2**20}
 _MAX_NAME = 1000  # letters; what a name says takes quadratic time
 _FIRST_ROWS = 4  # which hold the whole header
 _NO_TEXT = "it is no UTF-8 text; save it in UTF-8"
@@ -59,26 +57,23 @@ def read_table_file(path: Path) -> TableFile:
     characters inside a cell become a blank: a name has to fit in a line of a report.
 
     Args:
-        path: CSV (with semicolons if its header has them), TSV, Markdown, LaTeX or Parquet.
+        path: CSV (with semicolons if its header has them), TSV or Parquet.
 
     Raises:
         PodiumError: there is no such file, it is too large or would be in memory, it has another
-            ending, holds no or several tables, a column that occurs twice, or one whose name is
-            too long or begins with two underscores.
+            ending, holds a column that occurs twice, or one whose name is too long or begins with
+            two underscores.
         CorruptFileError: the file is not what its name says.
     """
     if not is_table(path):
         raise PodiumError(f"a table must be a {', '.join(_ENDINGS)} file; got {path}")
     if not path.is_file():
         raise PodiumError(f"there is no file at {path}")
-    kind = path.suffix.lower()
     _refuse_beyond(path, bytes=path.stat().st_size)
     try:
-        if kind == ".parquet":
+        if path.suffix.lower() == ".parquet":
             return _table(_parquet_rows(path), str(path), path.stem)
-        return _text_table(_markup_rows(path) if kind in (".md", ".tex") else _rows(path), path)
-    except UnicodeDecodeError as error:
-        raise _corrupt(path, _NO_TEXT) from error
+        return _text_table(_rows(path), path)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         if "utf-8" in reason.lower():
@@ -120,19 +115,6 @@ def _rows(path: Path) -> pl.DataFrame:
     height = rows.select(pl.len()).collect().item()
     _refuse_beyond(path, columns=width, cells=width * height)
     return rows.collect()
-
-
-def _markup_rows(path: Path) -> pl.DataFrame:
-    """The rows of a Markdown or LaTeX table, header and all, as columns of text."""
-    reader = markdown_rows if path.suffix.lower() == ".md" else latex_rows
-    rows: list[list[str]] = []
-    width = 0
-    for cells in reader(path.read_text(encoding="utf-8-sig"), source=str(path)):
-        rows.append(cells)
-        width = max(width, len(cells))
-        _refuse_beyond(path, columns=width, cells=width * len(rows))
-    columns = zip_longest(*rows, fillvalue="")
-    return pl.DataFrame([pl.Series(f"column_{i}", cells) for i, cells in enumerate(columns)])
 
 
 def table_of_frame(frame: pl.DataFrame) -> TableFile:

@@ -7,7 +7,7 @@ what they are. Competitors are rows.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -59,7 +59,6 @@ class Layout:
         competitor: column of competitors.
         score: column of scores: its name in a long table, else the metric.
         unused: columns and metrics that are no part of the frame, or say nothing in it.
-        beside: names of the columns of scores of a wide table; empty of a long one.
     """
 
     frame: pl.DataFrame
@@ -67,7 +66,6 @@ class Layout:
     competitor: str
     score: str
     unused: tuple[str, ...]
-    beside: tuple[str, ...] = field(default=())
 
 
 def lay_out(table: TableFile, given: TableOptions) -> Layout:
@@ -307,14 +305,7 @@ def _wide(table: TableFile, given: TableOptions, competitor: str) -> Layout:
     if not by:
         by, long = (DATA_SET,), long.with_columns(pl.lit(table.stem).alias(DATA_SET))
     unused = [name for name in frame.columns if name not in (*keys, *columns)]
-    return Layout(
-        frame=long,
-        by=by,
-        competitor=competitor,
-        score=metric,
-        unused=tuple(unused),
-        beside=tuple(columns),
-    )
+    return Layout(frame=long, by=by, competitor=competitor, score=metric, unused=tuple(unused))
 
 
 def _wide_scores(

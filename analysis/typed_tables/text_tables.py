@@ -1,55 +1,15 @@
-"""Rows of text tables: those of a Markdown table, and which rows are its header."""
+"""Which of the first rows of a text table are its header, and what its columns are called."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
-from podium.analysis.typed_tables.cells import MOST_COLUMNS, without_markdown
 from podium.analysis.typed_tables.score_names import k_of, score_name
-from podium.analysis.wording import MOST_NAMED, listed
 from podium.errors import PodiumError
 
-_RULE = re.compile(r"\s*:?-{2,}:?\s*")
 _MOST_HEADERS = 3
 _AT_K = re.compile(r"\b(r|recall)\s*@\s*k\b|\bk\s*=?\s*$", re.I)
 _NUMBER = re.compile(r"[+-]?[0-9.,]+\s*(%|±.*|\(.*\))?")
-
-
-def markdown_rows(text: str, *, source: str) -> list[list[str]]:
-    """The cells of each row of the one Markdown table of a text, its header first.
-
-    Raises:
-        PodiumError: there is no table, or several.
-    """
-    lines = text.splitlines()
-    rules = [index for index, line in enumerate(lines) if _is_rule(line)]
-    if len(rules) != 1:
-        shown = listed([str(index + 1) for index in rules], most=MOST_NAMED) or "none"
-        raise PodiumError(
-            f"a file must hold one table, with a row of dashes below its header; {source} has such"
-            f" rows in lines {shown}"
-        )
-    begin = end = rules[0]
-    while begin > 0 and "|" in lines[begin - 1]:
-        begin -= 1
-    while end + 1 < len(lines) and "|" in lines[end + 1]:
-        end += 1
-    return [
-        _cells(lines[index])
-        for index in range(begin, end + 1)
-        if index != rules[0] and lines[index].strip("| \t")
-    ]
-
-
-def _is_rule(line: str) -> bool:
-    return "|" in line and all(map(_RULE.fullmatch, line.strip().strip("|").split("|")))
-
-
-def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith(r"\|") else inner
-    cells = re.split(r"(?<!\\)\|", inner, maxsplit=MOST_COLUMNS)  # one more than is allowed
-    return [without_markdown(cell) for cell in cells]
 
 
 def header_count(rows: Sequence[Sequence[str]]) -> int:

@@ -132,13 +132,10 @@ def report_of_table(
     """The page of a typed table; ``tell`` is called with the scores before they are ranked."""
     from podium.analysis.report.report import table_report
     from podium.analysis.tournament.table_tournament import rank_table
-    from podium.analysis.typed_tables.printed_means import printed_ranks
     from podium.analysis.typed_tables.score_table import read_table
     from podium.analysis.typed_tables.table_file import read_table_file
 
     file = read_table_file(source)
-    if printed_ranks(file, table_options) is not None:
-        raise PodiumError(f"{source} holds ranks and no scores: podium tournament checks them")
     table = read_table(file, table_options)
     tell(table)
     where = table_options.where

@@ -16,7 +16,6 @@ from podium.analysis.study_results.study_results import PERCENT
 from podium.analysis.tournament.standings_record import standing_records, tournament_record
 from podium.analysis.tournament.table_tournament import hold_by_rules
 from podium.analysis.tournament.verdict_text import headline
-from podium.analysis.typed_tables.printed_means import printed_ranks
 from podium.analysis.typed_tables.row_filters import parse_condition
 from podium.analysis.typed_tables.score_table import ScoreTable, read_table
 from podium.analysis.typed_tables.table_file import (
@@ -39,7 +38,6 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from podium.orchestrator.results.storage.locations import parse_place
-from podium.terminal.printing import paragraphs, table_text
 from podium.terminal.tournament_answer import tournament_answer
 
 _K = "k"
@@ -83,7 +81,7 @@ def rank(
     Args:
         table: scores, one per row, or with a column for each K, metric or data set: a polars or
             pandas frame, whatever else has Arrow's stream interface, or the path of a table (CSV,
-            LaTeX, Markdown, Parquet). Of a pandas frame, named levels of the index are columns.
+            TSV, Parquet). Of a pandas frame, named levels of the index are columns.
         by: names of the columns that together name a block; None means those of ``dataset``,
             ``backbone``, ``embedding_dim`` and ``image_size`` that there are, or what the names
             of a wide table's columns say. Several names are a sequence, or divided by commas.
@@ -146,9 +144,6 @@ def rank_table(
         CorruptFileError: the file is not what its name says.
     """
     file = table if isinstance(table, TableFile) else read_table_file(table)
-    ranks = printed_ranks(file, options)
-    if ranks is not None:
-        return _of_printed(*ranks)
     scores = read_table(file, options)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
@@ -230,24 +225,6 @@ def _held(
             "read_as": reading and asdict(reading),
         },
         rows=standing_records(tournament),
-    )
-
-
-def _of_printed(
-    rows: list[dict[str, object]], blocks: int | None, warnings: tuple[str, ...]
-) -> Answer:
-    """The order of a table that prints ranks and no scores; nothing is tested."""
-    agreed = f" in {blocks} blocks" if blocks else ""
-    said = (
-        f"{len(rows)} competitors by their printed ranks{agreed}. The table has no scores,"
-        " so nothing is tested."
-    )
-    lines = [f"Warning: {line}" for line in warnings]
-    return Answer(
-        headline=said,
-        text=paragraphs((said, table_text(rows), *lines)),
-        record={"competitors": rows, "blocks": blocks, "warnings": list(warnings)},
-        rows=rows,
     )
 
 

@@ -23,8 +23,7 @@ def command(
         typer.Argument(
             metavar="STUDY_OR_FILE",
             parser=given_place,
-            help="A study file (YAML), a results folder, or a table (CSV, LaTeX, Markdown,"
-            " Parquet).",
+            help="A study file (YAML), a results folder, or a table (CSV, TSV, Parquet).",
         ),
     ],
     targets: ReportTargets,

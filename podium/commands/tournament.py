@@ -24,8 +24,7 @@ def command(
         typer.Argument(
             parser=given_place,
             metavar="FILE_OR_STUDY",
-            help="A table (CSV, LaTeX, Markdown, Parquet), a study file (YAML) or a results"
-            " folder.",
+            help="A table (CSV, TSV, Parquet), a study file (YAML) or a results folder.",
         ),
     ],
     table: TableOptions,

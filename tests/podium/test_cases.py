@@ -24,17 +24,11 @@ CASES = Path(__file__).parents[1] / "data" / "cases"
 TABLES = CASES / "tables"
 MIB = 2**20
 
-LATEX = "\\begin{{tabular}}{{lrr}}\nloss & CUB & Cars \\\\\na & 1 & {} \\\\\n\\end{{tabular}}\n"
-MARKDOWN = "| loss | CUB | Cars |\n|--|--|--|\n| a | 1 | {} |\n| b | 2 | 3 |\n"
-
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sup1.md", "row 1 holds '63^1'"),
-        ("sup4.tex", "row 1 holds '63\\\\std{5}'"),
         ("th1.csv", "row 1 holds '2,288' (its comma may begin decimals or divide thousands"),
-        ("th5.md", "row 1 holds '2,288' (its comma may"),
         ("tr1.csv", "turn the table: one row for each competitor"),
         ("tr2.csv", "turn the table: one row for each competitor"),
     ],
@@ -157,23 +151,6 @@ def test_a_small_file_that_stands_for_gigabytes_is_refused(capsys, tmp_path):
 LONG = 2**18  # characters
 
 HOSTILE = {
-    "span.tex": LATEX.format(r"\multicolumn{300000000}{c}{x}"),
-    "digits.tex": LATEX.format(rf"\multicolumn{{{'9' * LONG}}}{{c}}{{x}}"),
-    "spans.tex": LATEX.format(r"\multicolumn{999}{c}{x} & " * (LONG // 25)),
-    "wide.tex": LATEX.format("&" * LONG),
-    "begins.tex": r"\begin{tabular}" * (LONG // 15),
-    "rules.tex": LATEX.format(r"\cmidrule(" * (LONG // 10)),
-    "blanks.tex": rf"\begin{{tabular}}{' ' * LONG}\end{{tabular}}",
-    "ends.tex": LATEX.format(r"\\[" * (LONG // 40)),
-    **{
-        f"{index}.{kind}": form.format(mark * (LONG // len(mark)))
-        for kind, form in (("tex", LATEX), ("md", MARKDOWN))
-        for index, mark in enumerate(("[", "{", "[](", r"\cite[", r"\textbf{", "<b>", "**", "$"))
-    },
-    "rule.md": f"{' ' * LONG}|x\n",
-    "wide.md": f"{'|a' * (LONG // 32)}\n|--|--|\n{'|a' * 400}\n",
-    "marks.md": f"{'|a' * 500}\n{'|--' * 500}\n" + f"{'|*' * 500}\n" * 500,
-    "marks.tex": LATEX.format((r"{1}&" * 99 + "\\\\\n") * (LONG // 400)),
     "many.csv": "loss,CUB\n" + "".join(f"a{i},{i}\n" for i in range(LONG // 16)),
     "wide.csv": f"{'a,' * (LONG // 2)}\n",
     "digits.csv": f"loss,R@{'1' * LONG}\na,1\n",

@@ -1,6 +1,6 @@
 import pytest
 
-from podium.analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
+from podium.analysis.typed_tables.text_tables import header_count, joined_names
 from podium.errors import PodiumError
 
 
@@ -40,20 +40,6 @@ def test_the_rows_of_a_header_are_joined(header, names):
 )
 def test_a_row_of_a_table_is_no_header(row):
     assert header_count(cells("dataset,loss,metric,value", row)) == 1
-
-
-def test_a_markdown_table_is_found_among_text():
-    text = "Ours wins.\n\n| loss | R@1 |\n|:---|---:|\n| **a** | 60 |\n| b\\|c | 61 |\n\nMore.\n"
-    found = markdown_rows(text, source="t.md")
-    assert found == [["loss", "R@1"], ["a", "60"], ["b|c", "61"]]
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"), [("| a |b|\n|--|--|\n\n" * 2, "2 and 5"), ("x", "none")]
-)
-def test_a_file_holds_one_markdown_table(text, lines):
-    with pytest.raises(PodiumError, match=rf"t\.md has such rows in lines {lines}"):
-        markdown_rows(text, source="t.md")
 
 
 def test_two_columns_of_one_name_are_refused():
