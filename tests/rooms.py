@@ -26,7 +26,6 @@ LOOKED_FOR_BY_NAME = {
     "analysis.protocols.default_tuned_refit",
     "analysis.study_results.nearest_images",
     "analysis.typed_tables.omissions",
-    "analysis.typed_tables.text_tables",
     "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",
     "orchestrator.run.run_log",

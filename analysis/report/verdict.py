@@ -18,8 +18,6 @@ from podium.analysis.wording import MOST_NAMED, counted, duration, listed, range
 
 _BASELINES = {UNTRAINED: "the untrained network", FEATURES: "the untouched features"}
 
-_NONE_BEATS = "No tuned loss beats the better baseline"
-
 
 def answer_headline(results: StudyResults) -> str:
     """Who is first, and whether that was tested."""
@@ -31,17 +29,17 @@ def answer_headline(results: StudyResults) -> str:
 def answer_sentences(results: StudyResults) -> tuple[str, ...]:
     """How sure that is, the gains of tuning, what failed or is missing, and what it cost."""
     ranked = results.tournament
+    above, is_none = _above_baseline(results)
     sentences = (
         *(verdict_sentences(ranked) if ranked else ()),
         *fairness_sentences(results),
         *gain_sentences(results),
-        _above_baseline(results),
+        "" if is_none else above,  # that none is above is a notice
         _unfinished(results),
         _unranked(results),
         failed_sentence(results),
     )
-    told = (it for it in sentences if it and not it.startswith(_NONE_BEATS))  # else a notice
-    return (*told, _spent(results))
+    return (*filter(None, sentences), _spent(results))
 
 
 def gain_sentences(results: StudyResults) -> Iterator[str]:
@@ -97,23 +95,25 @@ def _gain(row: Mapping[str, Any]) -> str:
     return f"{gain}, {interval})"
 
 
-def _above_baseline(results: StudyResults) -> str:
+def _above_baseline(results: StudyResults) -> tuple[str, bool]:
+    """Which tuned losses beat the better baseline, and whether none does in any block."""
     known = results.selection.drop_nulls("above_baseline")
     if known.is_empty():
-        return ""
+        return "", False
     below = known.filter(pl.col("above_baseline") <= 0).sort("block", "loss")
     by, names = _by_own_score(results), set(known["baseline"])
     better = ", in others ".join(_BASELINES[name] for name in BASELINES if name in names)
     if len(names) > 1:
         better = f"in some {better}"
     if below.is_empty():
-        return f"Every tuned loss beats the better baseline{by} in every block: {better}."
+        return f"Every tuned loss beats the better baseline{by} in every block: {better}.", False
     if below.height == known.height:
-        return f"{_NONE_BEATS}{by} in any block: {better}."
+        return f"No tuned loss beats the better baseline{by} in any block: {better}.", True
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
-    return f"Not every tuned loss beats the better baseline{by}, {better}: {named} {do} not."
+    named = f"{better}: {named} {do} not"
+    return f"Not every tuned loss beats the better baseline{by}, {named}.", False
 
 
 def _unfinished(results: StudyResults) -> str:
@@ -201,10 +201,10 @@ def decisive_notices(results: StudyResults) -> tuple[str, ...]:
     """What qualifies the verdict wherever it is printed: an unfinished study, no gain at all."""
     counts = results.winners.group_by("loss").len().sort("loss").rows()
     unequal = unequal_finals([row for row in counts if row[0] not in BASELINES])
-    compared = _above_baseline(results)
+    above, is_none = _above_baseline(results)
     return (
         *([f"{unequal[0].upper()}{unequal[1:]}."] if unequal else []),
-        *([compared] if compared.startswith(_NONE_BEATS) else []),
+        *([above] if is_none else []),
     )
 
 

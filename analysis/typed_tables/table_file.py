@@ -1,6 +1,7 @@
 """Reads a table that a user typed or exported, by what its ending says: text or Parquet."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,12 @@ import numpy as np
 import polars as pl
 
 from podium.analysis.typed_tables.cells import Commas, commas_of, typed_column
-from podium.analysis.typed_tables.text_tables import header_count, joined_names
 from podium.errors import CorruptFileError, PodiumError
 
 _ENDINGS = (".csv", ".tsv", ".parquet")
 # Bytes of a file, unpacked, and of its texts; a table of a million scores has a tenth.
 _MOST = {"columns": 1000, "cells": 2**24, "bytes": 256 * 2**20}
 _MAX_NAME = 1000  # letters; what a name says takes quadratic time
-_FIRST_ROWS = 4  # which hold the whole header
 _NO_TEXT = "it is no UTF-8 text; save it in UTF-8"
 _OWN = "__"  # prefix of the columns that podium adds to those of a user
 
@@ -144,23 +143,37 @@ def _of_half(column: pl.Series) -> pl.Series:
 
 
 def _text_table(rows: pl.DataFrame, path: Path) -> TableFile:
-    """The table of rows of text, of which the first are its header."""
+    """The table of rows of text, of which the first is its header."""
     rows = _clean(rows)
     rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))
     if rows.is_empty():
         raise _corrupt(path, "it is empty")
-    first = [[(cell or "")[: _MAX_NAME + 1] for cell in row] for row in rows[:_FIRST_ROWS].rows()]
-    num_headers = header_count(first)
-    names = joined_names(first[:num_headers], source=str(path))
-    _refuse_names(names, str(path))
-    body = rows[num_headers:]
+    names = _names(rows.row(0), str(path))
+    body = rows[1:]
     if any(column.count() for column in body[:, len(names) :]):
         raise _corrupt(path, "a row has more cells than the header")
     body = body[:, : len(names)]
-    body.columns = list(names)
+    body.columns = names
     commas = commas_of(body)
     columns = [typed_column(column, commas) for column in body]
     return TableFile(frame=pl.DataFrame(columns), source=str(path), stem=path.stem, commas=commas)
+
+
+def _names(header: Sequence[str | None], source: str) -> list[str]:
+    """One name for each column up to the last that has one.
+
+    Raises:
+        PodiumError: two columns have one name, or one has a name that no column may have.
+    """
+    width = max((at for at, name in enumerate(header, start=1) if name), default=0)
+    names = [name or f"column {at}" for at, name in enumerate(header[:width], start=1)]
+    _refuse_names(names, source)
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise PodiumError(
+                f"each column must have a name of its own; {source} has {name!r} {times} times"
+            )
+    return names
 
 
 def _clean(frame: pl.DataFrame) -> pl.DataFrame:

@@ -108,11 +108,10 @@ def report_of_study(results: "StudyResults") -> Report:
 def _slow_proxies(results: "StudyResults") -> list[str]:
     """The warnings of the plan of losses whose proxies hardly move."""
     from podium.orchestrator.planning.block_plan import slow_proxies
-    from podium.orchestrator.results.trial_files.reader import Reader
     from podium.orchestrator.study.resolved_study import study_from_resolved
     from podium.trainables.registry import names
 
-    study = study_from_resolved(Reader(results.folder).study())
+    study = study_from_resolved(results.study)
     # Files of others may not be at hand, and a folder may hold any words.
     built_in = tuple(
         it for it in study.losses if {*re.split("[+>]", it.name)} <= {*names("losses")}

@@ -1,7 +1,6 @@
 """The STUDY argument that most commands take: a study file or a results folder."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -67,18 +66,11 @@ Local = Annotated[
 ]
 
 
-class Tool(StrEnum):
-    """What can log trials while they run."""
-
-    TENSORBOARD = "tensorboard"
-    WANDB = "wandb"
-    MLFLOW = "mlflow"
-
-
 LogTools = Annotated[
-    list[Tool] | None,
+    list[str] | None,
     typer.Option(
         "--log",
+        metavar="TOOL",
         help="Log every trial as a run of this tool, scores of each epoch while it runs:"
         " tensorboard (in runs/STUDY), wandb or mlflow. Repeatable.",
         show_default=False,

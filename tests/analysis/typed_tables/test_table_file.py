@@ -57,6 +57,7 @@ def test_numbers_of_fewer_bits_are_those_that_they_print_as():
     ("text", "message"),
     [
         ("loss,recall,recall\na,1,2\n", "has 'recall' 2 times"),
+        ("loss,CUB,CUB\n,R@1,R@2\na,1,2\n", "has 'CUB' 2 times"),
         ("loss,recall,__row\na,1,2\n", "must not begin with __.*'__row'"),
     ],
 )

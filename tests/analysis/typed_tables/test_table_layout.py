@@ -42,8 +42,6 @@ FORMS = {
         "SOP,a,R@10,80\nCUB,b,R@1,61.5\nCUB,b,R@2,71\nSOP,b,R@1,66\nSOP,b,R@10,\n"
     ),
     "data set x K": "loss,CUB R@1,CUB R@2,SOP R@1,SOP R@10\na,60.5,70,65,80\nb,61.5,71,66,-\n",
-    "two header rows": ",CUB,,SOP,\nloss,R@1,R@2,R@1,R@10\na,60.5,70,65,80\nb,61.5,71,66,\n",
-    "K as numbers": "loss,CUB,CUB,SOP,SOP\n,1,2,1,10\na,60.5,70,65,80\nb,61.5,71,66,\n",
     "other columns": (
         "Method\tYear\tDim\tCUB r1\tCUB r2\tSOP r1\tSOP r10\n"
         "a\t2019\t64\t60.5\t70\t65\t80\nb\t2020\t512\t61.5%\t71 ± 0.2\t66*\t-\n"

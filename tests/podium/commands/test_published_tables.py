@@ -18,8 +18,8 @@ IMPOSSIBLE = (
     "Recall@K cannot fall as K grows: SOP/BNInception/128/ArcFace (R@10 = 64.56 after R@1 = 73.14)"
 )
 
-WIDE = """,CUB-200,,,CARS-196,,
-Method,R@1,R@2,R@4,R@1,R@2,R@4
+WIDE = """\
+Method,CUB-200 R@1,CUB-200 R@2,CUB-200 R@4,CARS-196 R@1,CARS-196 R@2,CARS-196 R@4
 Triplet,51.9,64.3,75.3,60.3,71.9,80.9
 N-Pair,50.1,63.3,74.3,71.1,79.7,86.5
 MS,65.7,77.0,86.3,84.1,90.4,94.0
