@@ -1,6 +1,6 @@
 """Learning curves of the tuned losses, and search histories, a block at a time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -8,13 +8,15 @@ from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.lines import Line, lines_plot, thinned
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
-from podium.analysis.page.html_page import Illustration, Section
+from podium.analysis.page.html_page import Fold, Illustration, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.shown_blocks import points_of_line, ranked_losses
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.wording import MISSING, counted
+from podium.orchestrator.results.records.metric_columns import DIAGNOSTICS
 
 _MOST_EPOCHS = 6  # columns of the table
+_DIGITS = 3  # of diagnostics
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 
@@ -23,16 +25,87 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Sect
     by_epoch = _by_epoch(results.curves)
     if by_epoch.is_empty():
         return None
-    label = f"Validation {results.metric}, %"
+    most = points_of_line(by_epoch.select("block", "loss").n_unique())
+    axis = Axis(label=f"Validation {results.metric}, %")
     figure = Illustration(
         name="learning-curves",
-        plots=tuple(_curve_plots(results, by_epoch, series, label)),
+        plots=tuple(
+            _curve_plot(results, panel, series, axis, most, name=f"curves-{position}")
+            for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True))
+        ),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean and range (band)"
         f" of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed.",
         selector="Block" if by_epoch["block"].n_unique() > 1 else "",
         table=_curves_table(by_epoch, series, results.score_word),
     )
-    return Section(name="training", title="Learning curves", parts=(figure,))
+    further = _diagnostics(results, series)
+    parts = () if further is None else (Fold(summary="What else training did", parts=(further,)),)
+    return Section(name="training", title="Learning curves", parts=(figure, *parts))
+
+
+def _diagnostics(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
+    found = results.diagnostics
+    by_metric = {metric: _by_epoch(found.filter(metric=metric)) for metric in DIAGNOSTICS}
+    panels = [
+        (DIAGNOSTICS[metric], panel)
+        for metric, by_epoch in by_metric.items()
+        for panel in by_epoch.partition_by("block", maintain_order=True)
+    ]
+    if not panels:
+        return None
+    has_blocks = found["block"].n_unique() > 1
+    most = points_of_line(sum(panel["loss"].n_unique() for _, panel in panels))
+    return Illustration(
+        name="diagnostics",
+        plots=tuple(
+            _curve_plot(
+                results,
+                panel,
+                series,
+                Axis(label=title, digits=_DIGITS),
+                most,
+                name=f"diagnostics-{position}",
+                title=title,
+                label=f"{title}, {panel['block'][0]}" if has_blocks else title,
+            )
+            for position, (title, panel) in enumerate(panels)
+        ),
+        caption="Of the tuned losses by epoch: means of a training epoch, and how validation"
+        " embeddings are spread within and between their classes.",
+        selector="Curve",
+        table=_diagnostics_table(by_metric, series),
+    )
+
+
+def _diagnostics_table(
+    by_metric: Mapping[str, pl.DataFrame], series: Mapping[str, Series]
+) -> Table:
+    last = [
+        by_epoch.group_by("block", "loss", maintain_order=True)
+        .agg(pl.col("mean").last())
+        .with_columns(title=pl.lit(DIAGNOSTICS[metric]))
+        for metric, by_epoch in by_metric.items()
+        if len(by_epoch)
+    ]
+    rows = pl.concat(last).pivot("title", index=["block", "loss"], values="mean")
+    return table(
+        rows.sort("block", "loss"),
+        (
+            Column.text("Block", "block"),
+            Column.named("Loss", "loss", series),
+            *(
+                Column.number(title, title, _DIGITS)
+                for title in DIAGNOSTICS.values()
+                if title in rows.columns
+            ),
+        ),
+        name="diagnostics-table",
+        caption="At the last epoch, means over seeds and folds",
+        note="Intra-class variance: mean squared distance of embeddings of length 1 to the mean of"
+        " their class. Inter-class variance: that of these means to the mean of all. Effective"
+        " rank: exp of the entropy of the covariance's eigenvalues, as shares (Roy & Vetterli"
+        " 2007). Active fraction: tuples that have a gradient. Gradient norm: before clipping.",
+    )
 
 
 def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
@@ -49,25 +122,28 @@ def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
     return by_epoch.filter(is_full).sort("block", "loss", "epoch")
 
 
-def _curve_plots(
+def _curve_plot(
     results: StudyResults,
-    by_epoch: pl.DataFrame,
+    panel: pl.DataFrame,
     series: Mapping[str, Series],
-    label: str,
-) -> Iterator[Plot]:
-    """A plot for each block."""
-    most = points_of_line(by_epoch.select("block", "loss").n_unique())
-    for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True)):
-        block = str(panel["block"][0])
-        parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
-        yield lines_plot(
-            [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
-            (Axis(label="Epoch", digits=0), Axis(label=label)),
-            name=f"curves-{position}",
-            label=block,
-            title=f"Learning curves of {block}",
-            band=f"range of {counted(max(panel['seeds']), 'seed')}",
-        )
+    axis: Axis,
+    most: int,
+    *,
+    name: str,
+    title: str = "Learning curves",
+    label: str = "",
+) -> Plot:
+    """The plot of one block, which is its label by default."""
+    block = str(panel["block"][0])
+    parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
+    return lines_plot(
+        [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
+        (Axis(label="Epoch", digits=0), axis),
+        name=name,
+        label=label or block,
+        title=f"{title} of {block}",
+        band=f"range of {counted(max(panel['seeds']), 'seed')}",
+    )
 
 
 def _curve(loss: str, part: pl.DataFrame, series: Mapping[str, Series], most: int) -> Line:

@@ -6,7 +6,11 @@ from typing import Any
 import polars as pl
 
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RankedScore
+from podium.orchestrator.results.records.metric_columns import (
+    DIAGNOSTICS,
+    METRICS_WITHOUT_K,
+    RankedScore,
+)
 from podium.orchestrator.results.records.tournament_rules import rules_of
 from podium.orchestrator.results.trial_files.reader import Reader
 
@@ -32,7 +36,8 @@ def chosen_score(reader: Reader, name: str | None) -> RankedScore:
     score = _named(name.strip().lower())
     if score not in known:
         names = ", ".join(item.name for item in known)
-        raise PodiumError(f"score of this study must be one of {names}; got {name!r}")
+        why = "; it ranks nothing: see Learning curves" if score.metric in DIAGNOSTICS else ""
+        raise PodiumError(f"score of this study must be one of {names}; got {name!r}{why}")
     return score
 
 

@@ -36,6 +36,7 @@ from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.journal_records import Ask
 from podium.orchestrator.results.records.metric_columns import (
+    DIAGNOSTICS,
     RECALL,
     RankedScore,
     metric_label,
@@ -332,12 +333,14 @@ class StudyResults:
 
         Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         """
-        is_objective = (pl.col("metric") == self.objective) & (pl.col("k") == self.k)
-        return (
-            self._validation_of_winners.filter(pl.col("role") == "val", is_objective)
-            .select(*_EPOCH, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
-            .sort(_EPOCH)
+        return self._curves_of_winners.filter(metric=self.objective).select(
+            *_EPOCH, pl.col("value") * PERCENT
         )
+
+    @property
+    def diagnostics(self) -> pl.DataFrame:
+        """`DIAGNOSTICS` of winners by epoch, as stored: columns of `curves` and ``metric``."""
+        return self._curves_of_winners.filter(pl.col("metric").is_in([*DIAGNOSTICS]))
 
     @cached_property
     def test_classes(self) -> pl.DataFrame:
@@ -348,17 +351,21 @@ class StudyResults:
         return class_intervals(self.finals, self.reader.test_hits(), self.k)
 
     @cached_property
-    def _validation_of_winners(self) -> pl.DataFrame:
-        """Validation scores of winners by epoch."""
+    def _curves_of_winners(self) -> pl.DataFrame:
+        """The objective and `DIAGNOSTICS` of winners by epoch, before the test."""
         entry = pl.element().struct
-        of_validation = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
-        scores = self.reader.entries_of(
+        is_objective = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
+        found = self.reader.entries_of(
             "scores",
             self.is_winner & (pl.col("state") == "COMPLETE"),
             carried=("block", "loss", "repeat", "seed_index"),
-            entries=of_validation,
+            entries=is_objective | entry.field("metric").is_in([*DIAGNOSTICS]),
         )
-        return scores.with_columns(pl.selectors.categorical().cast(pl.String))
+        return found.select(
+            *(pl.col(name).cast(pl.String) for name in ("block", "loss", "metric")),
+            *_EPOCH[2:],
+            pl.col("value").fill_nan(None),
+        ).sort(_EPOCH)
 
     @property
     def is_winner(self) -> pl.Expr:

@@ -92,13 +92,16 @@ _MEANINGS = {
     "torch_version": "Version of torch.",
     "python_version": "Version of Python.",
     "git_commit": "Of the folder podium ran in, if it is a git checkout.",
-    "scores": "Every score of training (`train`) and validation (`val`), epoch by epoch.",
+    "scores": "Every score of training (`train`: `loss`, `active_fraction`, `gradient_norm`) and"
+    " validation (`val`), epoch by epoch. In the final and baseline stages, and with `record_all`"
+    " in the search, also how [embeddings are spread](../explanation/statistics/metrics.md"
+    "#how-embeddings-are-spread), with `k` null.",
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
     " stages, and with `quarantine: record` or `record_all` the search. In the final and baseline"
-    " stages, and with `record_all` in the search, also `r_precision`, `map_at_r`, `nmi` and `f1`"
-    " with `k` null ([metrics](../explanation/statistics/metrics.md)).",
+    " stages, and with `record_all` in the search, also `r_precision`, `map_at_r`, `nmi`, `f1` and"
+    " the spread, with `k` null ([metrics](../explanation/statistics/metrics.md)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",

@@ -65,6 +65,7 @@ class Truth:
     class_prefix: str = "letter "
     dataset: str = "glyphs"
     has_without_k: bool = False  # whether tested trials have NMI and its like too
+    has_diagnostics: bool = False  # whether epochs have gradient norms and effective ranks
     tests_searches: bool = False  # whether trials of searches are tested, as with record_all
 
     @property
@@ -189,7 +190,12 @@ def trial_row(
         "torch_version": "2.15.0",
         "python_version": "3.11.7",
         "git_commit": "0123abc",
-        "scores": [s for e in reached for s in _scores(e, "val", val[e])] if has_val else [],
+        "scores": [
+            *(s for e in reached for s in _scores(e, "val", val[e])),
+            *(s for e in reached for s in _diagnostics(e, recall) if truth.has_diagnostics),
+        ]
+        if has_val
+        else [],
         "class_hits": [
             hits for epoch in reached for hits in _class_hits(epoch, "val", 1, val[epoch][1])
         ]
@@ -251,6 +257,14 @@ def _without_k(epoch: int, recall: float) -> list[dict[str, object]]:
     return [
         {**shared, "metric": metric, "value": value, "queries": total, "gallery": total}
         for metric, value in without_k(recall).items()
+    ]
+
+
+def _diagnostics(epoch: int, recall: float) -> list[dict[str, object]]:
+    shared = {"fold": 0, "epoch": epoch, "k": None, "hits": None, "queries": None, "gallery": None}
+    return [
+        {**shared, "role": "train", "metric": "gradient_norm", "value": recall / (epoch + 1)},
+        {**shared, "role": "val", "metric": "effective_rank", "value": 10 * recall + epoch},
     ]
 
 

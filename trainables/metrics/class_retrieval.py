@@ -8,6 +8,7 @@ from torch import Tensor
 
 from podium.trainables.errors import unknown_name
 from podium.trainables.metrics.clustering import clustering_scores
+from podium.trainables.metrics.embedding_spread import spread_scores
 from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from podium.trainables.metrics.recall_at_k import recall_scores
@@ -53,6 +54,11 @@ class ClassRetrieval:
         """NMI and F1 of all images, queries and gallery alike."""
         return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role)
 
+    @cached_property
+    def spread(self) -> tuple[Score, ...]:
+        """Intra- and inter-class variance and effective rank of all images."""
+        return spread_scores(self.embeddings_ND, self.labels_N, role=self.role)
+
     def scores(self, names: Sequence[str], ks: Sequence[int]) -> tuple[Score, ...]:
         """Scores in the order of ``names``, and of each one for every K where it has one.
 
@@ -80,6 +86,9 @@ _WITHOUT_K: Mapping[str, Callable[[ClassRetrieval], tuple[Score, ...]]] = {
     "map_at_r": lambda found: found.precision_at_r[1:],
     "nmi": lambda found: found.clustering[:1],
     "f1": lambda found: found.clustering[1:],
+    "intra_class_variance": lambda found: found.spread[:1],
+    "inter_class_variance": lambda found: found.spread[1:2],
+    "effective_rank": lambda found: found.spread[2:],
 }
 
 METRIC_NAMES = ("recall", *_WITHOUT_K)

@@ -16,7 +16,8 @@ from podium.trainables.device import peak_memory_mb
 from podium.trainables.errors import Collapsed, Diverged
 from podium.trainables.loss_composition.loss_base import Loss
 from podium.trainables.metrics.collapse import is_collapsed
-from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from podium.trainables.metrics.embedding_spread import spread_scores
+from podium.trainables.metrics.first_positive_rank import first_positive_ranks
 from podium.trainables.metrics.recall_at_k import recall_class_hits, recall_scores
 from podium.trainables.metrics.stacked_ranks import stacked_ranks
 from podium.trainables.population.captured_step import CapturedStep, Step
@@ -36,9 +37,10 @@ from podium.trainables.training_loop.trainer import epoch_scores
 from podium.trainables.training_loop.training_batches import TrainingBatches
 from podium.trainables.trial.fold_data import FoldData
 from podium.trainables.trial.setup import TrialSetup
-from podium.trainables.trial_reports import EpochReport, Score
+from podium.trainables.trial_reports import ClassHits, EpochReport, Score
 
 MemberReport = EpochReport | Diverged | Collapsed
+Validated = tuple[tuple[Score, ...], tuple[ClassHits, ...]]
 
 
 class PopulationFold:
@@ -171,17 +173,17 @@ class PopulationFold:
         self,
         epoch: int,
         train: tuple[Score, ...] | Diverged,
-        ranks: FirstPositiveRanks,
+        validated: Validated,
         seconds: float,
         memory_mb: float,
     ) -> EpochReport:
         assert not isinstance(train, Diverged), "who diverged is not validated"
-        ks = self._setups[0].settings.ks
+        scores, class_hits = validated
         return EpochReport(
             fold=self._fold,
             epoch=epoch,
-            scores=(*train, *recall_scores(ranks, ks, role="val")),
-            class_hits=tuple(recall_class_hits(ranks, k, role="val") for k in ks),
+            scores=(*train, *scores),
+            class_hits=class_hits,
             seconds=seconds,
             peak_memory_mb=memory_mb,
         )
@@ -225,7 +227,7 @@ class PopulationFold:
 
     def _validate(
         self, epoch: int, trained: Sequence[tuple[Score, ...] | Diverged]
-    ) -> Iterator[FirstPositiveRanks | Diverged | Collapsed]:
+    ) -> Iterator[Validated | Diverged | Collapsed]:
         weight_PDF, bias_PD = self._layer[WEIGHT].value, self._layer[BIAS].value
         embeddings_PND = torch.cat(
             [
@@ -243,13 +245,12 @@ class PopulationFold:
         sound = [member for member, failure in enumerate(failures) if failure is None]
         if len(sound) < len(failures):
             embeddings_PND = embeddings_PND[torch.tensor(sound, device=self._device)]
-        ranks = self._ranks(embeddings_PND, epoch)
+        validated = self._retrieved(embeddings_PND, epoch)
         for failure in failures:
-            yield next(ranks) if failure is None else failure
+            yield next(validated) if failure is None else failure
 
-    def _ranks(
-        self, embeddings_PND: Tensor, epoch: int
-    ) -> Iterator[FirstPositiveRanks | Collapsed]:
+    def _retrieved(self, embeddings_PND: Tensor, epoch: int) -> Iterator[Validated | Collapsed]:
+        settings = self._setups[0].settings
         labels_N, is_gallery_N = self._val.labels_N, self._val.is_gallery_N
         found = (
             stacked_ranks(embeddings_PND, labels_N)
@@ -260,8 +261,11 @@ class PopulationFold:
             if is_collapsed(embeddings_ND):
                 what = f"all {len(self._val)} val embeddings coincide"
                 yield Collapsed(what, self._fold, epoch)
-            else:
-                yield ranks
+                continue
+            scores = recall_scores(ranks, settings.ks, role="val")
+            if settings.test_scores != "recall":
+                scores += spread_scores(embeddings_ND, labels_N, role="val")
+            yield scores, tuple(recall_class_hits(ranks, k, role="val") for k in settings.ks)
 
     def _not_finite(self, num_bad: int, epoch: int) -> Diverged | None:
         if not num_bad:

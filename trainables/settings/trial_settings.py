@@ -169,8 +169,8 @@ class TrialSettings:
     test_scores: TestScores = "all"
     """What the test computes: ``all``; ``metrics``, which leaves out images of retrievals and does
     not fail where test embeddings diverge or collapse, since no choice may depend on them; or of
-    these ``recall`` alone, without the metrics that have no K. A continuous task has its metrics
-    in any case."""
+    these ``recall`` alone, without the metrics that have no K, which validation lacks then too. A
+    continuous task has its metrics in any case."""
     stop_epoch: int | None = None
     """The last epoch that is trained, from 1; None for all that are planned. Schedules stay as
     planned, so that the epochs up to this one are those of the trial that continues."""

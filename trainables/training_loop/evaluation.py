@@ -70,7 +70,7 @@ class Evaluator:
         by_direction: whether images with label distances are retrieved by the cosine of their
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.
-        recall_only: leaves out what only test classes have.
+        recall_only: leaves out what searches do not wait for: all scores without K.
         prefixes: lengths of prefixes of the embedding whose Recall@K are scores too.
     """
 
@@ -94,9 +94,9 @@ class Evaluator:
 
         Returns:
             (scores, class_hits, embeddings_ND). Scores have one for each metric of the task and
-            each K; the first is the objective. Of test classes also R-precision, MAP@R, NMI and
-            F1, which have no K. Hits by class are one for each K of Recall@K; none where the task
-            is continuous.
+            each K; the first is the objective. Of classes also the spread of embeddings, and of
+            test classes R-precision, MAP@R, NMI and F1, which have no K. Hits by class are one
+            for each K of Recall@K; none where the task is continuous.
 
         Raises:
             Diverged: an embedding is not finite.
@@ -126,13 +126,15 @@ class Evaluator:
             role=role,
         )
         scores = found.recall(self.ks)
-        if role == "test" and not self.recall_only:  # searches do not wait for what they ignore
+        if role == "test" and not self.recall_only:
             scores += (*found.precision_at_r, *found.clustering)
         scores += tuple(
             replace(score, metric=recall_of_first(length))
             for length in self.prefixes
             for score in replace(found, embeddings_ND=embeddings_ND[:, :length]).recall(self.ks)
         )
+        if not self.recall_only:
+            scores += found.spread
         hits = tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks)
         return scores, hits, embeddings_ND
 

@@ -83,7 +83,7 @@ class Trainer:
         return dict(self._criterion.named_parameters())
 
     def train(self, fold: int, epoch: int) -> tuple[Score, ...]:
-        """One epoch; its mean ``loss`` and ``active_fraction`` as scores of role ``train``.
+        """One epoch; the `epoch_scores` of its steps.
 
         Raises:
             Diverged: the loss or a gradient was not finite at some step, or an embedding that the
@@ -159,10 +159,10 @@ def _gradients(*modules: nn.Module) -> list[Tensor]:
 
 
 def epoch_scores(steps_S3: Tensor, fold: int, epoch: int) -> tuple[Score, ...]:
-    """Mean ``loss`` and ``active_fraction`` of an epoch, as scores of role ``train``.
+    """Mean ``loss``, ``active_fraction`` and ``gradient_norm`` of an epoch, of role ``train``.
 
     Args:
-        steps_S3: loss, active fraction and norm of the gradient of each step, on the CPU.
+        steps_S3: these three of each step, on the CPU; the norm is that before clipping.
         fold: index of the fold, for messages.
         epoch: number of the epoch, for messages.
 
@@ -176,7 +176,8 @@ def epoch_scores(steps_S3: Tensor, fold: int, epoch: int) -> tuple[Score, ...]:
             step = int(bad[0])
             text = f"the {what} is {values_S[step].item()} at step {step + 1} of {len(values_S)}"
             raise Diverged(text, fold, epoch)
-    return (
-        Score(role="train", metric="loss", value=losses_S.mean().item()),
-        Score(role="train", metric="active_fraction", value=active_S.mean().item()),
+    values = {"loss": losses_S, "active_fraction": active_S, "gradient_norm": norms_S}
+    return tuple(
+        Score(role="train", metric=name, value=values_S.mean().item())
+        for name, values_S in values.items()
     )

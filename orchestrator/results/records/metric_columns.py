@@ -21,6 +21,15 @@ _WORDS = {
     "nmi": "NMI",
     "f1": "F1",
 }
+# Metric -> its name as a title: by epoch, without K. They explain scores, and rank nothing.
+DIAGNOSTICS = {
+    "loss": "Training loss",
+    "active_fraction": "Active fraction",
+    "gradient_norm": "Gradient norm",
+    "intra_class_variance": "Intra-class variance",
+    "inter_class_variance": "Inter-class variance",
+    "effective_rank": "Effective rank",
+}
 # Of test classes, without K.
 METRICS_WITHOUT_K = ("r_precision", "map_at_r", "nmi", "f1")
 _TEST_COLUMN = re.compile(

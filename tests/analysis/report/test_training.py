@@ -10,6 +10,7 @@ from podium.analysis.page.html_page import Illustration
 from podium.analysis.report.training import learning_curves, search_history
 from podium.analysis.report.validation_and_test import validation_and_test
 from podium.analysis.study_results.study_results import read_results
+from podium.errors import PodiumError
 from tests.analysis.changed_results import with_views
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import EPOCHS, Truth
@@ -62,6 +63,32 @@ def test_a_curve_is_the_mean_of_seeds_with_their_range(results):
     # The second epoch is not reached by both seeds.
     assert (line["y"], line["low"], line["high"]) == ([62.5], [55.0], [70.0])
     assert found.selector == ""
+
+
+def test_diagnostics_are_curves_of_their_own_as_they_are_stored(tmp_path):
+    truth = replace(TRUTH, has_diagnostics=True)
+    results = read_results(write_store(tmp_path / "study", truth))
+    every = series_of(results.losses)
+    figure, fold = learning_curves(results, every).parts
+    (found,) = fold.parts
+    stored = results.reader.scores().filter(
+        pl.col("metric").is_in(["gradient_norm", "effective_rank"]),
+        pl.col("trial_id").is_in(results.winners["trial_id"].implode()),
+    )
+    means = stored.group_by("block", "loss", "metric", "epoch").agg(pl.col("value").mean())
+    for plot in found.plots:
+        title, block = plot.label.split(", ")
+        metric = title.lower().replace(" ", "_")
+        for line in plot.values["lines"]:
+            own = means.filter(block=block, loss=line["name"], metric=metric).sort("epoch")
+            assert line["y"] == pytest.approx(own.collect()["value"].to_list(), rel=1e-5)
+    assert len(found.plots) == 2 * len(figure.plots)
+    assert [column.label for column in found.table.columns][2:] == [
+        "Gradient norm",
+        "Effective rank",
+    ]
+    with pytest.raises(PodiumError, match="it ranks nothing: see Learning curves"):
+        read_results(tmp_path / "study", score="effective_rank")
 
 
 def test_every_trial_is_a_dot_and_the_line_is_the_best_complete_one_so_far(results):

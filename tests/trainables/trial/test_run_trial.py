@@ -161,8 +161,9 @@ def test_per_class_hits_add_up_to_the_scores(cache_folder):
 def test_training_is_reported_beside_validation(cache_folder):
     (report, *_) = run_trial(tiny_trial(cache_folder, loss="multi_similarity"))
     train = {score.metric: score.value for score in report.scores if score.role == "train"}
-    assert train.keys() == {"loss", "active_fraction"}
+    assert train.keys() == {"loss", "active_fraction", "gradient_norm"}
     assert 0.0 < train["active_fraction"] <= 1.0
+    assert train["gradient_norm"] > 0.0
     assert report.peak_memory_mb > 10.0
     assert 0.0 < report.seconds < 60.0
 
