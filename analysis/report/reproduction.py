@@ -33,6 +33,11 @@ _PHRASES: Mapping[Verdict, tuple[str, str]] = {
     "not run": ("was not run", "were not run"),
     "impossible": ("is impossible as printed", "are impossible as printed"),
 }
+_STATISTICS = {"test": "", "validation": ", validation", "sd": ", sd over folds"}
+_OF_STATISTICS = (
+    " Where the score says validation, it is that of the best epoch. Folds of one number are of"
+    " other classes unless both studies split alike."
+)
 _OF_IMPOSSIBLE = (
     " Impossible as printed: recall falls as K grows, so that some value of the row is misprinted"
     " and none of it is compared."
@@ -129,7 +134,12 @@ def _value_table(
 ) -> Table:
     def of(value: ExpectedValue) -> str:
         what = value.config or value.finalist
-        return " ".join(filter(None, (what, value.train_on, value.protocol)))
+        fold = f"fold {value.fold}" if value.fold else ""
+        return " ".join(filter(None, (what, value.train_on, value.protocol, fold)))
+
+    def score(value: ExpectedValue) -> str:
+        label = short_label(value.metric or results.objective, value.k)
+        return label + _STATISTICS[value.statistic]
 
     def runs(value: Comparison) -> str:
         width = "" if value.half_width is None else f"±{number(value.half_width)}"
@@ -137,6 +147,7 @@ def _value_table(
         failed = f"{value.num_failed} failed" if value.num_failed else ""
         return ", ".join(filter(None, (width, seeds, failed)))
 
+    has_others = any(value.fold or value.statistic != "test" for value, _ in values)
     misprinted = any(value.is_impossible for _, value in values)
     return table(
         values,
@@ -146,7 +157,7 @@ def _value_table(
             Column.text("Of", lambda row: of(row[0])),
             Column.text(
                 "Score",
-                lambda row: short_label(row[0].metric or results.objective, row[0].k),
+                lambda row: score(row[0]),
                 order=lambda row: float(row[0].k),
             ),
             *_compared(runs),
@@ -158,7 +169,7 @@ def _value_table(
         note="Reproduced: the difference is within the tolerance. Compatible: beyond it, but not"
         " beyond the tolerance and our interval together; what is published has an uncertainty of"
         " its own, rarely printed. The interval is over seeds of one config on one split."
-        f"{_OF_IMPOSSIBLE if misprinted else ''}",
+        f"{_OF_STATISTICS if has_others else ''}{_OF_IMPOSSIBLE if misprinted else ''}",
     )
 
 

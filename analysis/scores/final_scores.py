@@ -13,6 +13,7 @@ import polars as pl
 
 from podium.analysis.typed_tables.score_table import CELL_DIGITS
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import score_column
 
 UNTRAINED, FEATURES = BASELINES = ("untrained", "features")
 """Finalist and loss of what no loss trained: a fresh network, and its backbone without a head."""
@@ -109,6 +110,21 @@ def final_scores(
         .with_columns(pl.col("score").fill_nan(None))
         .drop_nulls("score")
         .sort(*CELL_COLUMNS, "repeat", "seed_index", "fold", "k")
+    )
+
+
+def validation_scores(finals: pl.DataFrame, metric: str, ks: Sequence[int]) -> pl.DataFrame:
+    """As ``final_scores``, of validation at the selected epoch, which has no hits here."""
+    columns = {score_column(metric, k): k for k in ks}
+    keys = (*CELL_COLUMNS, "repeat", "seed_index", "trial_id", "fold")
+    return (
+        finals.unpivot([*columns], index=keys, variable_name="k", value_name="score")
+        .with_columns(
+            pl.col("k").replace_strict(columns, return_dtype=pl.Int32),
+            pl.lit(None, pl.Int64).alias("hits"),
+            pl.lit(None, pl.Int64).alias("queries"),
+        )
+        .drop_nulls("score")
     )
 
 

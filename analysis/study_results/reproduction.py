@@ -9,7 +9,13 @@ import polars as pl
 
 from podium.analysis.estimates.confidence_intervals import says_how_sure, t_reach
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of
-from podium.analysis.scores.final_scores import cells, final_scores, final_trials
+from podium.analysis.scores.final_scores import (
+    CELL_COLUMNS,
+    cells,
+    final_scores,
+    final_trials,
+    validation_scores,
+)
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
@@ -90,21 +96,23 @@ def compare_ranks(results: StudyResults, expected: Expected) -> dict[str, Compar
 
 
 def _key(value: ExpectedValue) -> tuple[object, ...]:
-    requested = (value.protocol, value.train_on, value.metric)
-    return (*requested, value.block, value.loss, value.config or value.finalist, value.k)
+    cell = (value.block, value.loss, value.config or value.finalist, value.k)
+    return (*_request(value), *cell)
+
+
+def _request(value: ExpectedValue) -> tuple[str, str, str, str, int]:
+    return value.protocol, value.train_on, value.metric, value.statistic, value.fold
 
 
 def _found_cells(
     results: StudyResults, expected: Expected
 ) -> dict[tuple[object, ...], dict[str, object]]:
     """The cells of every protocol, training part, metric and config that a value names."""
-    requested = sorted(
-        {(it.protocol, it.train_on, it.metric) for it in expected.values if not it.config}
-    )
+    requested = {_request(it): it for it in expected.values if not it.config}
     of_finalists: dict[tuple[object, ...], dict[str, object]] = {
         (*request, row["block"], row["loss"], row["finalist"], row["k"]): row
-        for request in requested
-        for row in _cells_of(results, *request)
+        for request, value in requested.items()
+        for row in _cells(_finals(results, value), results, value)
     }
     of_configs = {
         _key(value): row
@@ -114,13 +122,9 @@ def _found_cells(
     return {**of_finalists, **of_configs}
 
 
-def _cells_of(
-    results: StudyResults, protocol: str, train_on: str, metric: str
-) -> Iterator[dict[str, object]]:
-    trials = _trials_under(results, protocol)
-    finals = final_trials(trials.lazy(), train_on or None)
-    finals = finals.filter(pl.col("stage") == "final")
-    yield from _cells(finals, results, metric)
+def _finals(results: StudyResults, value: ExpectedValue) -> pl.DataFrame:
+    finals = final_trials(_trials_under(results, value.protocol).lazy(), value.train_on or None)
+    return finals.filter(pl.col("stage") == "final")
 
 
 def _config_cell(results: StudyResults, value: ExpectedValue) -> dict[str, object] | None:
@@ -136,7 +140,7 @@ def _config_cell(results: StudyResults, value: ExpectedValue) -> dict[str, objec
         pl.col("loss") == value.loss,
         *(_is_near(trials, name, text) for name, text in columns.items()),
     ).with_columns(pl.lit(value.config).alias("finalist"), pl.col("repeat").alias("seed_index"))
-    rows = _cells(searched, results, value.metric)
+    rows = _cells(searched, results, value)
     return next((row for row in rows if row["k"] == value.k), None)
 
 
@@ -157,10 +161,30 @@ def _trials_under(results: StudyResults, protocol: str) -> pl.DataFrame:
     return trials_of(results.trials, label)
 
 
-def _cells(runs: pl.DataFrame, results: StudyResults, metric: str) -> Iterator[dict[str, object]]:
-    """One row for each cell and K of these trials; K is 0 where the metric has none."""
-    scores = final_scores(runs, results.reader.test_scores(), metric or results.objective)
-    yield from cells(runs, scores).iter_rows(named=True)
+def _cells(
+    runs: pl.DataFrame, results: StudyResults, value: ExpectedValue
+) -> Iterator[dict[str, object]]:
+    """One row for each cell and K of these trials, as the value asks; K is 0 without one."""
+    metric = value.metric or results.objective
+    if value.statistic == "validation":
+        scores = validation_scores(runs, metric, results.ks)
+    else:
+        scores = final_scores(runs, results.reader.test_scores(), metric)
+    if value.fold:
+        scores = scores.filter(pl.col("fold") == value.fold - 1)
+    found = cells(runs, scores)
+    if value.statistic == "sd":
+        found = _deviations(found, scores)
+    yield from found.iter_rows(named=True)
+
+
+def _deviations(found: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """The cells with the deviation over folds in place of the mean; seeds are averaged first."""
+    keys = [*CELL_COLUMNS, "k"]
+    folds = scores.group_by(*keys, "repeat", "fold").agg(pl.col("score").mean())
+    deviations = folds.group_by(keys).agg(pl.col("score").std(ddof=1))
+    of_none = pl.lit(None, pl.Float64).alias("seed_std")
+    return found.drop("score").join(deviations, on=keys, how="left").with_columns(of_none)
 
 
 def _comparison(

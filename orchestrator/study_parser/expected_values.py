@@ -9,11 +9,15 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import Field, StrictFloat
 
-from podium.orchestrator.results.records.expected_values import Expected, ExpectedValue
+from podium.orchestrator.results.records.expected_values import (
+    Expected,
+    ExpectedValue,
+    Statistic,
+)
 from podium.orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RECALL
 from podium.orchestrator.results.records.study_keys import Text
 from podium.orchestrator.study.blocks import blocks
@@ -30,6 +34,8 @@ from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.read_keys import note_unknown, read_keys
 from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.registry import names
+
+_Name = TypeVar("_Name", bound=str)
 
 EXPECT = "expect"
 _FILE: Path = (EXPECT, "file")
@@ -114,7 +120,8 @@ def _read_row(
     try:
         yield _expected_value(study, keys, row)
     except ValueError:
-        problems.at((*path, "value"), "must be a score in percent", got=row["value"])
+        got = [row["value"], *filter(None, [row.get("tolerance")])]
+        problems.at((*path, "value"), "must be a score in percent", got=", ".join(got))
     except _NotOfStudyError as error:
         column, got, choices = error.args
         is_loss = column == "loss" and _plain_name(got) in map(_plain_name, names("losses"))
@@ -130,9 +137,10 @@ def _expected_value(study: Study, keys: _Keys, row: Mapping[str, str]) -> Expect
 
     Raises:
         _NotOfStudyError: a cell is wrong, or missing where the study has several values.
-        ValueError: the value is no number from 0 to 100.
+        ValueError: the value, or the tolerance of its own, is no number from 0 to 100.
     """
-    if not 0.0 <= (value := float(row["value"])) <= 100.0:
+    value, tolerance = float(row["value"]), float(row.get("tolerance") or keys.tolerance)
+    if not (0.0 <= value <= 100.0 and 0.0 <= tolerance <= 100.0):
         raise ValueError
     ours = {_plain_name(name): translated for name, translated in keys.names.items()}
 
@@ -155,26 +163,37 @@ def _expected_value(study: Study, keys: _Keys, row: Mapping[str, str]) -> Expect
     config = " ".join(f"{name.removeprefix(_HP)}={text}" for name, text in given.items())
     trained = keys.train_on and _match("train_on", keys.train_on, study.final.train_on)
     primary = str(study.ks[0])
+    label = protocol and _match("protocol", protocol, labels)
+    finals = [study.final.protocol] if study.final.protocol else study.protocols
+    num_folds = max(it.num_folds for it in finals)
+    is_known = {"test": True, "validation": metric == own, "sd": num_folds > 1}
+    known_statistics: list[Statistic] = [it for it in get_args(Statistic) if is_known[it]]
+    statistic = _match("statistic", row.get("statistic") or "test", known_statistics)
+    fold = row.get("fold") or ""
+    folds = [] if statistic == "sd" else [*map(str, range(1, num_folds + 1))]
     return ExpectedValue(
         loss=loss,
         block=candidates[0].label,
         k=0 if metric != own else int(_match("k", row.get("k") or primary, [*map(str, study.ks)])),
         value=value,
-        tolerance=keys.tolerance,
+        tolerance=tolerance,
         metric="" if metric == own else metric,
         config=config,
         finalist="config" if config else keys.finalist,
-        protocol=protocol and _match("protocol", protocol, labels),
+        protocol=label,
         train_on="" if config else trained,
+        statistic=statistic,
+        fold=int(_match("fold", fold, folds)) if fold else 0,
     )
 
 
-def _match(column: str, text: str, own: Sequence[str]) -> str:
+def _match(column: str, text: str, own: Sequence[_Name]) -> _Name:
     """The one of the study's own values that a cell means; the only one if the cell is empty."""
     alike = [name for name in own if not text or _plain_name(name) == _plain_name(text)]
-    if text in own or len(alike) == 1:
-        return text if text in own else alike[0]
-    raise _NotOfStudyError(column, text, own)
+    found = [name for name in own if name == text] or alike
+    if len(found) != 1:
+        raise _NotOfStudyError(column, text, own)
+    return found[0]
 
 
 def _plain_name(name: str) -> str:
@@ -187,11 +206,12 @@ def _check_values(study: Study, values: Sequence[ExpectedValue], problems: Probl
     if not values:
         rule = "has no value of a block, loss and K of this study: translate its names under names"
         problems.at(_FILE, rule)
-    elif all(value.value <= 1 for value in values):
+    elif all(value.value <= 1 or value.statistic == "sd" for value in values):
         problems.at(_FILE, "takes scores in percent, such as 69.7; these are all at most 1")
     for value in values:
         needed = ("record_all",) if value.metric else ("record", "record_all")
-        if value.config and study.quarantine not in needed:
+        is_tested = value.config and value.statistic == "test"
+        if is_tested and study.quarantine not in needed:
             rule = f"needs quarantine: {needed[0]} for the config {value.config}"
             problems.at(_FILE, rule, got=study.quarantine)
             break

@@ -6,14 +6,16 @@ The resolved study holds all of them, so that a report needs no other file.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
+
+Statistic = Literal["test", "validation", "sd"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedValue:
-    """One published test score.
+    """One published score, of test classes unless ``statistic`` says otherwise.
 
     Attributes:
         block: label of the block.
@@ -28,6 +30,9 @@ class ExpectedValue:
         tolerance: by how many percentage points a reproduction may differ.
         metric: name of the metric; empty means the study's own, Recall@K or nDCG@K.
         config: hyperparameters that tell the config, such as ``k=2 w=0.5``; empty for finalists.
+        statistic: ``test``; ``validation``, which is that of the best epoch; or ``sd``, the sample
+            standard deviation of test scores over folds, in points.
+        fold: number of the only fold that it is of, counted from 1; 0 for all.
     """
 
     block: str
@@ -40,6 +45,8 @@ class ExpectedValue:
     tolerance: float
     metric: str = ""
     config: str = ""
+    statistic: Statistic = "test"
+    fold: int = 0
 
     @property
     def hyperparameters(self) -> dict[str, str]:
@@ -77,6 +84,8 @@ class Expected:
             return ()
         rows: dict[ExpectedValue, list[ExpectedValue]] = {}
         for value in self.values:
+            if value.statistic == "sd":
+                continue
             rows.setdefault(replace(value, k=0, value=0.0, tolerance=0.0), []).append(value)
         return tuple(value for row in rows.values() if _falls(row) for value in row)
 

@@ -1,6 +1,7 @@
 """Published values beside a store with known truth: verdicts against numbers by hand."""
 
-from dataclasses import replace
+import statistics
+from dataclasses import asdict, replace
 
 import polars as pl
 import pytest
@@ -14,6 +15,8 @@ from podium.orchestrator.results.records.expected_values import Expected, Expect
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.study.resolved_study import resolved_dict
 from tests.analysis.page_text import page_of, rows_of, text_of
+from tests.analysis.synthetic_folds import TRUTH as FOLDS_TRUTH
+from tests.analysis.synthetic_folds import fold_rows, write_folds
 from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import Truth
 
@@ -109,6 +112,47 @@ def test_other_k_finalists_and_training_parts_are_other_values(reproduced_result
     assert ours[1] > ours[0] > ours[2]
     assert ours[3] == ours[4] == ours[0]
     assert found[5].verdict == "not run"
+
+
+def test_folds_their_deviation_and_validation_are_values_too(tmp_path):
+    truth = replace(FOLDS_TRUTH, seeds=3)
+    results = read_results(write_folds(tmp_path / "folds", truth))
+    sides = {"validation": ("scores", max), "test": ("test_scores", min)}
+    by_fold = {side: {} for side in sides}
+    for row in fold_rows(truth):
+        for side, (nested, best) in sides.items():
+            if row["loss"] == "proxy_anchor":
+                value = best(it["value"] for it in row[nested] if it["k"] == 4)
+                by_fold[side].setdefault(row["fold"], []).append(100 * value)
+    of_folds = {side: [*map(statistics.mean, folds.values())] for side, folds in by_fold.items()}
+    asked = {
+        **{(side, 0): statistics.mean(values) for side, values in of_folds.items()},
+        **{(side, 3): values[2] for side, values in of_folds.items()},
+        ("sd", 0): statistics.stdev(of_folds["test"]),
+    }
+    expected = Expected(
+        source="a paper",
+        values=tuple(expected_value(k=4, statistic=it, fold=fold) for it, fold in asked),
+    )
+    found = compare_values(results, expected)
+    assert [value.ours for value in found] == pytest.approx([*asked.values()])
+    assert [value.num_seeds for value in found] == [3] * 5
+    assert [value.half_width is None for value in found] == [False] * 4 + [True]
+    shown = rows_of(page_of(with_expected(results, expected), reproduction), "reproduction")
+    assert [row[3] for row in shown] == [
+        "R@4, validation",
+        "R@4",
+        "R@4, validation",
+        "R@4",
+        "R@4, sd over folds",
+    ]
+    assert [row[2] for row in shown][2:] == ["winner fold 3", "winner fold 3", "winner"]
+    (absent,) = compare(results, expected_value(fold=5))
+    assert absent.verdict == "not run"
+
+
+def with_expected(results, expected):
+    return replace(results, study={**results.study, "expect": asdict(expected)})
 
 
 def test_failed_and_unknown_cells_were_not_run(reproduced_results):

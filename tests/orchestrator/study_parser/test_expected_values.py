@@ -154,8 +154,8 @@ def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
     [
         *product(("thesis-cub", "thesis-cars", "thesis-tables-cub", "thesis-tables-cars"), [480]),
         *product(("thesis-sop", "thesis-tables-sop"), [160]),
-        *(("thesis-own-loss", 132), ("fixed-validation", 3), ("cross-validation", 3)),
-        *(("split-ratio", 4), ("gradml-grid", 45), ("gradml-powers", 40)),
+        *(("thesis-own-loss", 132), ("fixed-validation", 3), ("cross-validation", 26)),
+        *(("split-ratio", 8), ("gradml-grid", 45), ("gradml-powers", 40)),
         *(("gradml-learning-rate", 5), ("gradml-data-sets", 15)),
     ],
 )
@@ -209,6 +209,42 @@ def test_a_config_or_metric_that_the_study_does_not_score_is_refused(
 ):
     table = CONFIGS.replace(right, wrong)
     assert message in problems(load, f"quarantine: {quarantine}\n" + FILE, table=table)
+
+
+STATISTICS = """\
+dataset,embedding_dim,loss,statistic,fold,tolerance,value
+glyphs-latin,16,contrastive,,,,60
+glyphs-latin,16,contrastive,Validation,,5.0,90
+glyphs-latin,16,contrastive,validation,3,,91
+glyphs-latin,16,contrastive,sd,,0.3,0.5
+"""
+OF_FOLDS = "final: {protocol: {kind: kfold, folds: 3}}\n"
+
+
+def test_statistics_and_folds_are_values_with_tolerances_of_their_own(load):
+    values = load(OF_FOLDS + FILE, table=STATISTICS).expect.values
+    assert [(it.statistic, it.fold, it.tolerance) for it in values] == [
+        ("test", 0, 1.0),
+        ("validation", 0, 5.0),
+        ("validation", 3, 1.0),
+        ("sd", 0, 0.3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "study", "message"),
+    [
+        ("", "", STUDY, 'statistic must be one of the study; got "sd"'),
+        (",3,", ",4,", STUDY + OF_FOLDS, 'row 3.fold must be one of the study; got "4"'),
+        ("sd,", "sd,2", STUDY + OF_FOLDS, 'row 4.fold must be one of the study; got "2"'),
+        ("sd,", "variance,", STUDY + OF_FOLDS, "row 4.statistic must be one of the study"),
+        ("0.3", "much", STUDY + OF_FOLDS, 'must be a score in percent; got "0.5, much"'),
+        ("0.3", "-1", STUDY + OF_FOLDS, 'must be a score in percent; got "0.5, -1"'),
+    ],
+)
+def test_what_is_wrong_in_statistics_and_folds_is_refused(load, right, wrong, study, message):
+    table = STATISTICS.replace(right, wrong) if right else STATISTICS
+    assert message in problems(load, FILE, study=study, table=table)
 
 
 def test_the_shipped_table_is_the_one_that_tests_compare_with():
