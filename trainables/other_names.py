@@ -1,5 +1,6 @@
 """What people type who know pytorch-metric-learning or other tools, and what podium calls it."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -43,6 +44,12 @@ PML_NAMES: Mapping[str, str | None] = MappingProxyType(
         "TripletMarginLoss": "triplet",
         "TupletMarginLoss": "tuplet_margin",
         "VICRegLoss": None,
+        # New in 3, by its release notes
+        "DecoupledContrastiveLoss": "nt_xent",
+        "DynamicArcFaceLoss": None,
+        "GE2ELoss": None,
+        "MultiSupConLoss": None,
+        "SelectivelyContrastiveTripletLoss": "selectively_contrastive",
         # Miners
         "AngularMiner": None,
         "BatchEasyHardMiner": None,
@@ -60,7 +67,44 @@ PML_NAMES: Mapping[str, str | None] = MappingProxyType(
         "TuplesToWeightsSampler": None,
     }
 )
-"""Losses, miners and samplers of pytorch-metric-learning; None: podium has none of its own."""
+"""Losses, miners and samplers of pytorch-metric-learning 2.9 and 3; None: podium has none."""
+
+_LITERATURE: Mapping[str, str] = MappingProxyType(
+    {
+        "additiveangularmargin": "arcface",
+        "additivemarginsoftmax": "cosface",
+        "amsoftmax": "cosface",
+        "asoftmax": "sphereface",
+        "bindev": "binomial_deviance",
+        "ce": "softmax",
+        "crossentropy": "softmax",
+        "dcl": "nt_xent",
+        "dclw": "nt_xent",
+        "facenet": "triplet_l2",
+        "htl": "hierarchical_triplet",
+        "infonce": "nt_xent",
+        "largemargincosine": "cosface",
+        "largemarginsoftmax": "l_softmax",
+        "lifted": "lifted_song",
+        "lmcl": "cosface",
+        "ms": "multi_similarity",
+        "ms+": "multi_similarity",
+        "normface": "normalized_softmax",
+        "normsoftmax": "normalized_softmax",
+        "pa": "proxy_anchor",
+        "recallatksurrogate": "recall_at_k",
+        "rll": "ranked_list",
+        "roadmap": "sup_ap",
+        "rs@k": "recall_at_k",
+        "simclr": "nt_xent",
+        "sphere": "normalized_softmax",
+        "spherereid": "normalized_softmax",
+        "supervisedcontrastive": "sup_con",
+        "tcm": "threshold_consistent_margin",
+        "tripletmargin": "triplet",
+    }
+)
+"""Losses as papers call them, in small letters, without blanks, dashes and a last "loss"."""
 
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -103,4 +147,7 @@ _WORDS: Mapping[str, str] = MappingProxyType(
 
 def usual_name(name: str) -> str | None:
     """What podium calls what other tools call ``name``; None if that is not known."""
-    return PML_NAMES.get(name) or _WORDS.get(name.replace("-", "_").lower())
+    plain = re.sub(r"[\s_-]", "", name.lower()).removesuffix("loss")
+    return (
+        PML_NAMES.get(name) or _WORDS.get(name.replace("-", "_").lower()) or _LITERATURE.get(plain)
+    )

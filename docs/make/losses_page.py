@@ -59,9 +59,22 @@ A study file can put losses together, or take one of another library.
 
 Where there are several terms, hyperparameters are named after theirs: `softmax.weight`,
 `multi_similarity.alpha`. `language_guidance` is such a term: `multi_similarity+language_guidance`.
-A loss of another library gets the number of classes and the dimension if its constructor asks for
-`num_classes` and `embedding_size`; what can be searched is its other arguments, in a `space` that the
-study file states.
+A loss of another library is made and searched as [one in a file](../../how-to/add-a-loss.md) is.
+
+## Losses of pytorch-metric-learning
+
+`podium losses ProxyAnchorLoss` says what a loss is called here. The version of the package is part of a trial's id.
+`DynamicSoftMarginLoss` is not podium's own: it keeps a histogram between batches, and a loss here follows from its batch
+alone. Tested with 2.9; the release notes of 3 say (not verified here; it needs Python 3.12):
+
+| | 2.9 | 3 |
+|---|---|---|
+| margin of `TripletMarginLoss` | 0.05 | 0.2 |
+| `DotProductSimilarity()` | normalises | does not |
+| `MPerClassSampler` | gives samples | gives whole batches |
+| trainers, testers, data sets, logging | there | removed |
+| `DecoupledContrastiveLoss`, `SelectivelyContrastiveTripletLoss` | | new; here `nt_xent`, `selectively_contrastive` |
+| `DynamicArcFaceLoss`, `GE2ELoss`, `MultiSupConLoss` | | new |
 """
 _KINDS = {
     "pair": "Each pair of images is pulled together or pushed apart by its own similarity or distance.",
