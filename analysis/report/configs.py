@@ -47,7 +47,9 @@ def configs(results: StudyResults, series: Mapping[str, Series]) -> Section | No
                 parts.append(_figure(name, loss, means, scores))
     if not parts:
         return None
-    text = "Every config that was tried, mean over blocks, folds and repeats. None is picked here."
+    text = (
+        "Every config that was tried, mean over settings, folds and repeats. None is picked here."
+    )
     return Section(name="configs", title="Configs", parts=(Paragraph(text=text), *parts))
 
 
@@ -139,5 +141,5 @@ def _figure(
             for position, (score, label) in enumerate(labels.items())
         ),
         selector="Score",
-        caption=f"{loss} by {by}, mean over blocks, folds and repeats.",
+        caption=f"{loss} by {by}, mean over settings, folds and repeats.",
     )

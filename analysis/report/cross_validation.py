@@ -267,5 +267,5 @@ def _pairs_table(pairs: pl.DataFrame, cells: pl.DataFrame) -> Table:
         ),
         name="cross-validation-pairs",
         caption="Pairs of tuned losses: differences of test scores in points, by the corrected"
-        f" resampled t test over the same folds, Holm within the block{_within(cells)}",
+        f" resampled t test over the same folds, Holm within the setting{_within(cells)}",
     )

@@ -77,7 +77,7 @@ def _lead(results: StudyResults) -> str:
             "What differs between the losses was not recorded when this study started; what its"
             " trials say is below."
         )
-    shared = "The losses of a block share its data, splits, seeds, network and budget"
+    shared = "The losses of a setting share its data, splits, seeds, network and budget"
     if text := unequal_text(results):
         return f"{shared}. Apart from their formulas they differ in {text}."
     return f"{shared}, and are trained alike: only their formulas differ."
@@ -154,8 +154,8 @@ def _agreed(found: Sequence[FairnessCheck]) -> str:
     if not same:
         return ""
     return (
-        f"By the stored trials, all losses of a block had the same {listed(same)}, in searches and"
-        " finals."
+        f"By the stored trials, all losses of a setting had the same {listed(same)}, in searches"
+        " and finals."
     )
 
 
@@ -183,7 +183,7 @@ def _found(items: Sequence[FairnessCheck]) -> str:
     places = [place for disparity in disparities for place in disparity.blocks]
     blocks = {place.partition(" under ")[0] for place in places}
     stages = listed([_STAGE_WORDS[item.stage] for item in items])
-    return f"{CHECKED[items[0].column]} ({stages}, {counted(len(blocks), 'block')})"
+    return f"{CHECKED[items[0].column]} ({stages}, {counted(len(blocks), 'setting')})"
 
 
 def _equal(planned: Fairness) -> Table:
@@ -191,5 +191,5 @@ def _equal(planned: Fairness) -> Table:
         (*planned.equal.items(), *planned.settings.items()),
         (Column.text("What", 0), Column.text("Value", 1)),
         name="fairness-equal",
-        caption="The same for all losses of a block; settings of training by their keys",
+        caption="The same for all losses of a setting; what training is set to by its keys",
     )

@@ -144,13 +144,13 @@ def _bar(row: Mapping[str, Any], series: Mapping[str, Series], *, is_grouped: bo
 
 
 def _blocks(tuned: TunedHyperparameters) -> str:
-    return counted(len({item.block for item in tuned.searches}), "block")
+    return counted(len({item.block for item in tuned.searches}), "setting")
 
 
 def _interval_text(tuned: TunedHyperparameters) -> str:
     if "blocks" in tuned.importances["interval"].to_list():
-        return "Student's t over blocks, or of subsamples of configs where that is wider"
-    return "from subsamples of the configs, so they hold for other configs in the same blocks"
+        return "Student's t over settings, or of subsamples of configs where that is wider"
+    return "from subsamples of the configs, so they hold for other configs in the same settings"
 
 
 def importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
@@ -210,7 +210,7 @@ def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table
 
 def _searched(region: BestRegion) -> str:
     is_known = region.searched.is_choice or not region.is_relative
-    return searched_range_text(region.searched) if is_known else "differs between blocks"
+    return searched_range_text(region.searched) if is_known else "differs between settings"
 
 
 def _at_end(count: str, row: tuple[str, BestRegion]) -> str | None:

@@ -78,7 +78,7 @@ _BY_DISTANCE = (
     " says only where it comes from."
 )
 _WHICH = (
-    "Where a block does not have all, they are the first of each order, taken in turn until the"
+    "Where a setting does not have all, they are the first of each order, taken in turn until the"
     " page is full. Any query can be shown where embeddings were kept and the data set is on the"
     " machine that makes the page; otherwise only those that trials stored with their images."
 )

@@ -45,7 +45,7 @@ def rank_tables(
 def _table(
     tournament: Tournament, series: Mapping[str, Series], score: str, factor: float
 ) -> Table:
-    left_out = counted(len(tournament.excluded), "block")
+    left_out = counted(len(tournament.excluded), "setting")
     return table(
         tournament.standings,
         (
@@ -63,7 +63,7 @@ def _table(
             Column.number(f"Mean {score}", "mean_score", factor=factor),
         ),
         name="leaderboard",
-        caption=f"Ranks within {counted(len(tournament.blocks), 'block')}, 1 is best; ties share"
+        caption=f"Ranks within {counted(len(tournament.blocks), 'setting')}, 1 is best; ties share"
         " their average rank; sd is the sample standard deviation."
         + (f" {left_out} left out." if tournament.excluded else ""),
     )
@@ -79,11 +79,11 @@ def _all_blocks(tournament: Tournament, series: Mapping[str, Series]) -> Iterato
             Column.named("Competitor", "competitor", series),
             Column.number("Rank sum", "rank_sum"),
             Column.number("Beaten by", "beaten_by", least_first=True),
-            Column.count("Blocks", "num_blocks"),
+            Column.count("Settings", "num_blocks"),
         ),
         name="available-ranks",
-        caption=f"All blocks, also the {counted(len(tournament.excluded), 'block')} left out of"
-        " the ranking for missing scores",
+        caption=f"All settings, also the {counted(len(tournament.excluded), 'setting')} left out"
+        " of the ranking for missing scores",
         note="Rank sum: of ranks around the middle one, the lowest is first; a missing score"
         " counts as the middle. Beaten by: mean share of the others present that are better, 0 is"
         " first.",
@@ -112,7 +112,7 @@ def loss_groups(
         ),
         name="loss-groups-table",
         caption="Groups of losses: mean rank and mean score of their losses over"
-        f" {counted(len(tournament.blocks), 'block')}",
+        f" {counted(len(tournament.blocks), 'setting')}",
     )
     return Section(
         name="loss-groups",

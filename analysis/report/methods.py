@@ -55,7 +55,7 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
         shown = f"{label}, by which losses are ranked, and {results.metric} are percentages"
     return (
         f"{shown}; differences of percentages are points.",
-        "A block is one data set, backbone and embedding dimension. Folds and the"
+        "A setting is one data set, backbone and embedding dimension. Folds and the"
         f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",
         "Standard deviations are sample standard deviations; of a single value there is none.",
@@ -70,7 +70,7 @@ def _selection(results: StudyResults) -> tuple[str, ...]:
         f"The epoch of a trial is selected by the rule {listed(rules) or 'of its protocol'}.",
         "The winner of a search is its complete trial with the best validation score; a tie goes"
         " to the earlier trial. Pruned and failed trials cannot win.",
-        "Gains are tuned minus published default on test, paired by seed, fold and block.",
+        "Gains are tuned minus published default on test, paired by seed, fold and setting.",
     )
 
 
@@ -79,7 +79,7 @@ def _ranking(tournament: Tournament | None, who: str) -> Iterator[tuple[str, tup
         return
     units, level = tournament.units, f"{100 * tournament.rules.alpha:g} %"
     sentences = [
-        "Losses are ranked within each block, 1 is best; equal scores share their average rank."
+        "Losses are ranked within each setting, 1 is best; equal scores share their average rank."
         " The order is by average rank.",
         units.why_untested
         or f"The test answers: {units.question} Its units are {units.counted}. All differences of"

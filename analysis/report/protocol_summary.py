@@ -113,7 +113,7 @@ def _facts(study: ProtocolStudy, regrets: Mapping[str, float]) -> Iterator[tuple
         yield _cost(first, {label: hours[label] for label in non_leaking(study) if label in hours})
     yield (
         f"{study.num_repeats} × {study.num_blocks} × {study.num_losses}",
-        "repeats × blocks × losses searched",
+        "repeats × settings × losses searched",
     )
 
 

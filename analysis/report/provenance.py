@@ -39,7 +39,7 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
                 summary="Recorded when the study started",
                 parts=(fragment("facts.html.j2", facts=at_start),),
             ),
-            Fold(summary="Hashes by block", parts=(_hashes(results.trials),)),
+            Fold(summary="Hashes by setting", parts=(_hashes(results.trials),)),
             Fold(summary="The study, resolved", parts=(study,)),
         ),
     )
@@ -135,7 +135,7 @@ def _hashes(trials: pl.DataFrame) -> Table:
             hashes("Splits", "split_hash"),
         ),
         name="hashes",
-        caption="Hashes of what was compared, by block",
+        caption="Hashes of what was compared, by setting",
     )
 
 

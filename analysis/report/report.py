@@ -121,7 +121,7 @@ def study_report(results: StudyResults) -> Page:
     """
     ranked = results.tournament.names if results.tournament else ()
     series = series_of(results.losses, ranked=ranked)
-    blocks = counted(results.trials.drop_nulls("embedding_dim")["block"].n_unique(), "block")
+    blocks = counted(results.trials.drop_nulls("embedding_dim")["block"].n_unique(), "setting")
     num_protocols = len(results.protocols)
     under = f" under {num_protocols} protocols" if num_protocols > 1 else ""
     sections, not_shown = _made(_CHAPTERS, results, series)

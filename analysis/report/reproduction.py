@@ -85,7 +85,7 @@ def _sentences(
     if expected.num_elsewhere:
         yield (
             f"{counted(expected.num_elsewhere, 'further value')} of the published table"
-            f" {'is' if expected.num_elsewhere == 1 else 'are'} of blocks, losses or K that this"
+            f" {'is' if expected.num_elsewhere == 1 else 'are'} of settings, losses or K that this"
             " study does not have."
         )
 
@@ -152,7 +152,7 @@ def _value_table(
     return table(
         values,
         (
-            Column.text("Block", lambda row: row[0].block),
+            Column.text("Setting", lambda row: row[0].block),
             Column.named("Loss", lambda row: row[0].loss, series),
             Column.text("Of", lambda row: of(row[0])),
             Column.text(

@@ -64,7 +64,7 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
     parts += arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric)))
     if results.tournament:
         figure = block_scores(results.tournament, series, word=shown)
-        parts += [Heading(text="Scores by block"), figure]
+        parts += [Heading(text="Scores by setting"), figure]
     parts += _score_figures(primary, series, ("dim", "backbone"), word=shown)
     parts += _score_figures(grid, series, ("k",), word=f"{results.metric_word}@K, %")
     if found := results.cells_without_k:
@@ -102,7 +102,7 @@ def block_scores(
         ),
         legend=tuple(look for look in looks if look.position is not None),
         selector="Data set" if len(members) > 1 else "",
-        caption=f"Score of each competitor in each of {counted(len(tournament.blocks), 'block')}"
+        caption=f"Score of each competitor in each of {counted(len(tournament.blocks), 'setting')}"
         f"{dots}{others}.",
     )
 
@@ -131,7 +131,7 @@ def _plot(
         rows,
         IntervalAxis(label=word, dots=f"{tournament.run_noun}s"),
         name=f"block-scores-{position}",
-        title=f"Scores by block{dataset and f' of {dataset}'}",
+        title=f"Scores by setting{dataset and f' of {dataset}'}",
         label=dataset,
     )
 
@@ -316,7 +316,7 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         title="Scores",
         parts=(
             *arrange(printed),
-            Heading(text="Scores by block"),
+            Heading(text="Scores by setting"),
             block_scores(results.tournament, series, word=word),
             *_score_figures(grid, series, ("dim", "backbone"), word=word[0].upper() + word[1:]),
             *_table_every_k(results, series),
@@ -361,5 +361,5 @@ def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score:
         ),
         name="scores",
         caption=f"{score}: the {counted(tournament.scores_BC.size, 'score')} ranked; the best of"
-        " each block is bold",
+        " each setting is bold",
     )

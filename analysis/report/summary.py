@@ -1,12 +1,13 @@
 """The first screen of a page: the verdict, three facts, and the competitors by average rank."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from podium.analysis.estimates.ranks import Standing
 from podium.analysis.figures.ranking import RankedRow, ranking_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Summary
@@ -61,7 +62,7 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         said,
         facts=(*_facts(tournament, metric), trials),
         picture=_picture(tournament, score=f"{metric}, %", gains=_gains(results)),
-        leaderboard=_leaders(tournament, series),
+        leaderboard=_leaders(tournament, series, f"{metric}, %"),
     )
 
 
@@ -82,11 +83,11 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
             *_facts(tournament, results.score),
             (
                 f"{len(tournament.names)} × {len(tournament.blocks)}",
-                "competitors × blocks with all scores",
+                "competitors × settings with all scores",
             ),
         ),
         picture=_picture(tournament, score=results.score, gains={}),
-        leaderboard=_leaders(tournament, series),
+        leaderboard=_leaders(tournament, series, results.score),
         sentences=tuple(verdict_sentences(tournament)),
         notices=results.table.warnings,
     )
@@ -126,21 +127,35 @@ def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) 
     )
 
 
-def _leaders(tournament: Tournament, series: Mapping[str, Series]) -> Table:
-    """The first competitors, as in the whole leaderboard."""
+def _leaders(tournament: Tournament, series: Mapping[str, Series], score: str) -> Table:
+    """The first competitors: their mean scores, and how far they are behind the first."""
     first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
-    return table(
+    behind = {pair.b: pair for pair in tournament.pairs if pair.a == tournament.names[0]}
+    is_sure = any(pair.low is not None for pair in behind.values())
+    level = f"{100 * (1 - tournament.rules.alpha):g} %"
+    below = f"; below a difference its {level} interval, over {tournament.units.counted}"
+
+    def of_pair(name: str) -> Callable[[Standing], float | None]:
+        return lambda it: getattr(behind.get(it.competitor), name, None)
+
+    leaders = table(
         first,
         (
             Column.named("Competitor", "competitor", series),
             Column.number("Rank", "place", 0),
-            Column.number("Average rank", "average_rank"),
-            Column.number("Wins", "wins", 0),
+            Column.number(f"Mean {score}", "mean_score"),
+            Column.signed(
+                "Minus first",
+                of_pair("mean_difference"),
+                factor=-1,
+                below=(of_pair("high"), of_pair("low")),
+            ),
         ),
         name="leaders",
-        caption=who,
+        caption=f"{who}{below if is_sure else ''}",
     )
+    return leaders.filled() or leaders
 
 
 def _one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
@@ -148,7 +163,7 @@ def _one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
     tested = results.selection.drop_nulls("test_winner")
     if len(results.losses) != 1 or tested.is_empty():
         return None
-    (loss,), blocks = results.losses, counted(len(tested), "block")
+    (loss,), blocks = results.losses, counted(len(tested), "setting")
     mean = number(_mean(tested, "test_winner"), 1)
     gain = results.overall.row(0, named=True)
     facts = [(mean, f"{results.metric} in %, mean over {blocks}")]
@@ -196,5 +211,5 @@ def _levels(tested: pl.DataFrame, metric: str) -> Table:
         [(name, mean) for name, mean in means.items() if mean is not None],
         (Column.text("Config", 0), Column.number(f"{metric}, %", 1)),
         name="levels",
-        caption=f"Means over {counted(len(tested), 'block')}",
+        caption=f"Means over {counted(len(tested), 'setting')}",
     )

@@ -35,7 +35,7 @@ def tuning_gains(results: StudyResults, series: Mapping[str, Series]) -> Section
     figure = (
         _figure(results, rows, series, blocks)
         if any(row["gain"] or row["gain_low"] for row in rows)
-        else Fold(summary="Every block", parts=(blocks,))
+        else Fold(summary="Every setting", parts=(blocks,))
     )
     parts = (_losses(results, rows, series), figure)
     return Section(name="tuning", title="Tuning gains", parts=parts)
@@ -65,11 +65,11 @@ def _losses(results: StudyResults, rows: Sequence[_Row], series: Mapping[str, Se
             ),
         ),
         name="tuning-summary",
-        caption=f"{results.metric} in %, mean over blocks; gains on test in points, paired by"
-        f" block. {_intervals(results)}",
-        note="“Default won” counts the blocks whose search found nothing better than the published"
-        " default; their gain is zero. “Above baseline” is over the better of the untrained"
-        " network and its untouched features, by block."
+        caption=f"{results.metric} in %, mean over settings; gains on test in points, paired by"
+        f" setting. {_intervals(results)}",
+        note="“Default won” counts the settings whose search found nothing better than the"
+        " published default; their gain is zero. “Above baseline” is over the better of the"
+        " untrained network and its untouched features, by setting."
         f"{_missing_note(results.selection)}{_pruned_note(results.selection)}",
     )
 
@@ -78,7 +78,7 @@ def _intervals(results: StudyResults) -> str:
     """What intervals of gains are over."""
     units = gain_units(results.selection)
     return (
-        f"Gains are means of these blocks. {units.why_untested}"
+        f"Gains are means of these settings. {units.why_untested}"
         if units.why_untested
         else f"Intervals: 95 %, Student's t over {units.counted}."
     )
@@ -94,8 +94,8 @@ def _missing_note(selection: pl.DataFrame) -> str:
     if not any(selection[name].has_nulls() for name in _LEVELS):
         return ""
     return (
-        " Some blocks lack some of these scores: a level is the mean over the blocks that have it,"
-        " a gain over those that have both, so a gain is no difference of two levels."
+        " Some settings lack some of these scores: a level is the mean over the settings that have"
+        " it, a gain over those that have both, so a gain is no difference of two levels."
     )
 
 
@@ -129,7 +129,7 @@ def _figure(
         name="tuning-gains",
         plots=(plot,),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
-        f" blocks. {_intervals(results)}",
+        f" settings. {_intervals(results)}",
         table=blocks,
     )
 
@@ -159,6 +159,6 @@ def _blocks(results: StudyResults, series: Mapping[str, Series]) -> Table:
             *(Column.share(f"{it.capitalize()}, test", f"test_{it}") for it in BASELINES),
         ),
         name="tuning-blocks",
-        caption=f"{results.metric} in % by block.{interval} The interval of a gain is Student's t"
-        " over its seeds, or over the repeats of the search if there are several.",
+        caption=f"{results.metric} in % by setting.{interval} The interval of a gain is Student's"
+        " t over its seeds, or over the repeats of the search if there are several.",
     )

@@ -34,9 +34,9 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
                 title="Validation against test",
             ),
         ),
-        caption=f"{results.metric} on validation and on test: one point for each loss and block,"
+        caption=f"{results.metric} on validation and on test: one point for each loss and setting,"
         " tuned (filled) and published default (hollow), mean of fresh seeds"
-        f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks the"
+        f" (n = {counted(finalists.height, 'point')}). Of each setting, a circle marks the"
         " finalist selected on validation and a square the best on test. Levels differ as classes"
         " and galleries do; the order is what counts.",
         legend=coloured(series[loss] for loss in sorted(set(finalists["loss"]))),
@@ -95,7 +95,7 @@ def _summary(finalists: pl.DataFrame) -> str:
     regrets = per_block.select((pl.col("oracle") - pl.col("picked")).sort().mean())
     return (
         f"Among these finalists, validation picks the best on test in {agreed} of"
-        f" {counted(per_block.height, 'block')}; selection on validation has a"
+        f" {counted(per_block.height, 'setting')}; selection on validation has a"
         f" mean regret of {number(regrets.item())} points on test."
     )
 
@@ -112,7 +112,7 @@ def _errors(results: StudyResults) -> str:
     on_validation, on_test = map(number, medians)
     return (
         f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
-        f" points on validation and {on_test} on test (median over blocks and tuned losses)."
+        f" points on validation and {on_test} on test (median over settings and tuned losses)."
     )
 
 

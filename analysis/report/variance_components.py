@@ -28,8 +28,9 @@ def variance_components(results: StudyResults, series: Mapping[str, Series]) -> 
         return None
     text = (
         f"Standard deviations of the components of a score, in points of {results.metric}: how far"
-        " it moves with another block, split, repeat or seed alone. Estimated by moments over all"
-        " blocks at once; the notes say which components this study's design cannot separate."
+        " it moves with another setting, split, repeat or seed alone. Estimated by moments over"
+        " all settings at once; the notes say which components this study's design cannot"
+        " separate."
     )
     return Section(
         name="components", title="Variance components", parts=(Paragraph(text=text), *tables)
@@ -44,7 +45,7 @@ def _finals(results: StudyResults) -> Sequence[Table]:
     caption = (
         f"Standard deviations of test {results.metric} of tuned losses, points (n ="
         f" {counted(len(scores), 'final trial')} in"
-        f" {counted(scores['block'].n_unique(), 'block')})"
+        f" {counted(scores['block'].n_unique(), 'setting')})"
     )
     return (_table(found, "final-components-table", caption),)
 
@@ -55,9 +56,9 @@ def _searches(results: StudyResults) -> Sequence[Table]:
     if not any(item.name in ("config", "split") and item.spread is not None for item in found):
         return ()
     caption = (
-        f"Standard deviations of validation {results.metric} of configs within a block and loss,"
+        f"Standard deviations of validation {results.metric} of configs within a setting and loss,"
         f" points (n = {counted(len(scores), 'trained network')} in"
-        f" {counted(scores['block'].n_unique(), 'block')})"
+        f" {counted(scores['block'].n_unique(), 'setting')})"
     )
     return (_table(found, "search-components-table", caption),)
 

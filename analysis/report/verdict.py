@@ -60,7 +60,7 @@ def gain_sentences(results: StudyResults) -> Iterator[str]:
             [row for row in tested if row not in (*better, *worse)],
         ),
         (
-            "Tuning changed the test score of these blocks",
+            "Tuning changed the test score of these settings",
             [row for row in tuned if row not in tested],
         ),
     ):
@@ -106,9 +106,9 @@ def _above_baseline(results: StudyResults) -> tuple[str, bool]:
     if len(names) > 1:
         better = f"in some {better}"
     if below.is_empty():
-        return f"Every tuned loss beats the better baseline{by} in every block: {better}.", False
+        return f"Every tuned loss beats the better baseline{by} in every setting: {better}.", False
     if below.height == known.height:
-        return f"No tuned loss beats the better baseline{by} in any block: {better}.", True
+        return f"No tuned loss beats the better baseline{by} in any setting: {better}.", True
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
@@ -125,7 +125,7 @@ def _unfinished(results: StudyResults) -> str:
     if tested == planned:
         return ""
     have = "has" if tested == 1 else "have"
-    return f"{tested} of {counted(planned, 'planned block')} {have} a tested winner so far."
+    return f"{tested} of {counted(planned, 'planned setting')} {have} a tested winner so far."
 
 
 def _unranked(results: StudyResults) -> str:

@@ -15,7 +15,7 @@ from podium.analysis.estimates.confidence_intervals import Interval, grouped_int
 from podium.analysis.wording import counted, listed
 
 _NOUNS = {"dataset": "data set", "backbone": "backbone"}  # columns that a test can ask beyond
-_BLOCK = "block"
+_BLOCK = "setting"
 _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their rounding
 
 
@@ -24,7 +24,7 @@ class Units:
     """The independent units of a test, or why there is none.
 
     Attributes:
-        noun: what a unit is: ``data set``, ``backbone``, ``block``, or a run such as ``seed``.
+        noun: what a unit is: ``data set``, ``backbone``, ``setting``, or a run such as ``seed``.
         labels: unit of each block, or of each run.
         question: what the test answers.
         why_untested: why there are too few units for any test; empty if there are enough.
@@ -137,11 +137,11 @@ def run_units(runs_of_blocks: Sequence[int], fewest: int, noun: str) -> Units:
         noun: what a run is: ``seed``, ``fold`` or ``repeat``.
     """
     number, few = sum(runs_of_blocks), min(runs_of_blocks) < 2
-    needed = f"2 {noun}s of each block, and {fewest} in all, that all competitors share"
+    needed = f"2 {noun}s of each setting, and {fewest} in all, that all competitors share"
     return Units(
         noun=noun,
         labels=tuple(map(str, range(number))),
-        question=f"Would the order hold on these blocks, with other {noun}s?",
+        question=f"Would the order hold in these settings, with other {noun}s?",
         why_untested=f"Whether that holds with other {noun}s is not tested: it takes"
         f" {needed}; there {'is' if number == 1 else 'are'} {number}."
         if few or number < fewest

@@ -175,7 +175,7 @@ def hold_tournament(
     if not is_complete.any():
         block, missing = next(iter(excluded.items()))
         raise PodiumError(
-            f"no block holds a score of every competitor; {block} lacks {', '.join(missing)}"
+            f"no setting holds a score of every competitor; {block} lacks {', '.join(missing)}"
         )
     ranking = standings(names, scores[is_complete])
     order = [names.index(standing.competitor) for standing in ranking]

@@ -75,7 +75,7 @@ def omission_text(
         all_names = ", ".join(map(str, lacking[competitor]))
         parts.append(f"all {len(blocks)} without {all_names}")
     return (
-        f"{complete} of {len(blocks)} blocks hold a score of every competitor; there would be"
+        f"{complete} of {len(blocks)} settings hold a score of every competitor; there would be"
         f" {', '.join(parts)} (--without NAME)",
     )
 

@@ -169,7 +169,7 @@ def _reading(
     if num_blocks * num_competitors > _MOST_PLACES:
         raise PodiumError(
             f"blocks times competitors must be at most {_MOST_PLACES:,}; {file.source} has"
-            f" {num_blocks:,} blocks and {num_competitors:,} competitors"
+            f" {num_blocks:,} settings and {num_competitors:,} competitors"
         )
     return TableReading(
         by=layout.by,

@@ -192,7 +192,7 @@ def equal_competitors(
     if not same:
         return ()
     texts = (", ".join(map(str, names)) for names in same)
-    return (f"equal in all blocks, a copy?: {named(texts)}",)
+    return (f"equal in all settings, a copy?: {named(texts)}",)
 
 
 def recall_warnings(

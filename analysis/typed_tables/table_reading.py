@@ -40,7 +40,7 @@ class TableReading:
         """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
         unused = listed(self.not_used, most=MOST_NAMED)
         parts = (
-            f"Read as: {counted(self.blocks, 'block')} ({' x '.join(self.by)})",
+            f"Read as: {counted(self.blocks, 'setting')} ({' x '.join(self.by)})",
             f"{counted(self.competitors, 'competitor')} ({self.competitor})",
             f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
             self._k_text() if self.ks else "",

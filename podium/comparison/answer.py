@@ -136,13 +136,13 @@ def led_by(
         against,
         (
             Column.named("Loss", "opponent", series),
-            Column.signed(f"Points of {score}", "difference", 1),
-            Column.interval("95 % interval", "low", "high", 1),
+            Column.signed(f"Points of {score}", "difference", 1, below=("low", "high")),
             Column.text("Ahead in", _ahead, order="num_wins", is_number=True),
             Column.p_value("p", "p", best="is_different"),
         ),
         name="against",
-        caption=f"{loss} minus each other loss, over {held.units.counted}",
+        caption=f"{loss} minus each other loss, over {held.units.counted}; below each difference"
+        " its 95 % interval",
     )
     facts = tuple(
         (signed(one.difference, 1), f"points of {score}: minus {one.opponent}")
@@ -151,10 +151,10 @@ def led_by(
     said = page.summary
     summary = replace(
         said,
-        verdict=" ".join([*_known(held, loss), *versions]),
+        verdict=" ".join([*_known(held, loss), *versions[1:]]),
         facts=facts,
         leaderboard=leaders,
-        sentences=(said.verdict, *said.sentences),
+        sentences=(*versions[:1], said.verdict, *said.sentences),
     )
     return replace(page, summary=summary)
 

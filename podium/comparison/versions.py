@@ -86,6 +86,5 @@ def _widened(against: Sequence[Against], num_versions: int) -> Iterator[str]:
     parts += [f"the difference to {listed(fails)} no longer does"] if fails else []
     if parts:
         yield (
-            f"Whoever picks one of {num_versions} versions by these scores multiplies each p"
-            f" by {num_versions}: {' and '.join(parts)}."
+            f"With p times {num_versions}, for so many versions were tried, {' and '.join(parts)}."
         )

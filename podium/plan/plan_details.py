@@ -110,7 +110,7 @@ def _finals(planned: StudyPlan, power: StudyPower) -> str:
         )
     return (
         f"{'; '.join(parts)} (gains by t tests at 5 %; seeds scatter by {assumed.seed_std:g}, gaps"
-        f" by {assumed.block_std:g} between blocks{alike})."
+        f" by {assumed.block_std:g} between settings{alike})."
     )
 
 

@@ -71,7 +71,7 @@ def opening_lines(planned: StudyPlan) -> Iterator[str]:
     protocols = len({item.search.protocol for item in planned.searches})
     repeats = searches // (blocks * losses * protocols)
     yield (
-        f"Study {planned.study.name}: {counted(blocks, 'block')}"
+        f"Study {planned.study.name}: {counted(blocks, 'setting')}"
         f" x {counted(losses, 'loss', 'losses')}"
         f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_searches(searches)}"

@@ -50,8 +50,8 @@ def training_note(planned: StudyPlan) -> str:
     shared = [f"{name} {_text(getattr(first, name))}" for name in shown]
     others = [name for name in varying if name not in _ALWAYS]
     parts = [recipe_note(planned.study.training.recipe, planned.study.datasets)]
-    parts += [f"in all blocks {', '.join(shared)}"] if shared else []
-    parts += [f"blocks also differ in {', '.join(others)}"] if others else []
+    parts += [f"in all settings {', '.join(shared)}"] if shared else []
+    parts += [f"settings also differ in {', '.join(others)}"] if others else []
     return f"Training: {'; '.join(parts)}."
 
 

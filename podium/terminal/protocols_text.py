@@ -11,8 +11,8 @@ from podium.terminal.shown_table import captioned
 _WIDTH = 99  # columns of the widest line, unless protocols have long names
 
 _MEANING = (
-    "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these blocks"
-    " and losses, over seeds of training the same picks again. p is after Holm."
+    "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these"
+    " settings and losses, over seeds of training the same picks again. p is after Holm."
     " docs/explanation/statistics/comparing-protocols.md defines every number."
 )
 
@@ -35,7 +35,7 @@ def study_text(study: ProtocolStudy) -> str:
 def _title(study: ProtocolStudy) -> str:
     counts = [
         counted(len(study.protocols), "protocol"),
-        counted(study.num_blocks, "block"),
+        counted(study.num_blocks, "setting"),
         counted(study.num_losses, "loss", "losses"),
         f"{counted(study.num_repeats, 'repeat')} of each search",
     ]

@@ -101,7 +101,7 @@ def test_a_terminal_of_any_encoding_shows_the_text(encoding):
         words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True
     )
     assert "Friedman: chi" in done.stdout.decode(encoding)
-    assert done.stderr.decode(encoding).startswith("Read as: 3 blocks")
+    assert done.stderr.decode(encoding).startswith("Read as: 3 settings")
 
 
 @pytest.mark.parametrize(

@@ -70,11 +70,11 @@ class Disparity:
 
     @property
     def where(self) -> str:
-        """``in cub200/resnet50/64``, ``in 12 blocks``; empty if it holds in all blocks."""
+        """``in cub200/resnet50/64``, ``in 12 settings``; empty if it holds in all blocks."""
         if not self.blocks:
             return ""
         few = len(self.blocks) <= _MOST_BLOCKS
-        return f"in {' and '.join(self.blocks) if few else f'{len(self.blocks)} blocks'}"
+        return f"in {' and '.join(self.blocks) if few else f'{len(self.blocks)} settings'}"
 
     @property
     def by(self) -> str:

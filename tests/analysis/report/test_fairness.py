@@ -105,7 +105,7 @@ def test_all_that_is_equal_is_shown_with_its_value(synthetic_page):
 
 def test_trials_that_agree_are_reported_in_one_sentence(synthetic_page):
     text = text_of(section_of(synthetic_page, "fairness"))
-    assert "By the stored trials, all losses of a block had the same backbone, weights" in text
+    assert "By the stored trials, all losses of a setting had the same backbone, weights" in text
     assert "seeds, epochs planned, selection of the epoch, version of podium" in text
     assert "fairness-recorded" not in synthetic_page
     assert "The stored trials of the losses" not in text_of(synthetic_page)
@@ -124,7 +124,7 @@ def test_finals_with_another_torch_are_shown_and_said_first(tmp_path):
     ]
     assert (
         "The stored trials of the losses also differ in version of torch (finals of winners and "
-        "finals of defaults, 1 block): see Fairness."
+        "finals of defaults, 1 setting): see Fairness."
     ) in text_of(html)
     assert (
         "version of torch"
@@ -137,7 +137,7 @@ def test_a_folder_from_before_this_was_recorded_is_assessed_by_its_trials(tmp_pa
     html = told_page(folder)
     text = text_of(section_of(html, "fairness"))
     assert "was not recorded when this study started" in text
-    assert "By the stored trials, all losses of a block had the same" in text
+    assert "By the stored trials, all losses of a setting had the same" in text
     assert "fairness-differences" not in html
     assert "Not equal between the losses" not in text_of(html)
     assert "Not equal in" not in html

@@ -25,7 +25,7 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
     text = text_of(page_of(read_results(folder), answer, tuning_gains))
 
     assert "beat the published default on validation for contrastive." in text
-    assert "Tuning changed the test score of these blocks for contrastive" not in text
+    assert "Tuning changed the test score of these settings for contrastive" not in text
 
 
 def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
@@ -55,7 +55,7 @@ def test_that_no_loss_beats_the_better_baseline_is_said_at_the_top(
 ):
     low = replace(SMALL, untrained=untrained, features=features)
     text = text_of(page_of(read_results(write_store(tmp_path / "s", low)), answer))
-    assert text.count(f"No tuned loss beats the better baseline in any block: {better}.") == 1
+    assert text.count(f"No tuned loss beats the better baseline in any setting: {better}.") == 1
 
 
 def test_losses_that_do_not_beat_the_better_baseline_are_named(tmp_path):
@@ -76,7 +76,7 @@ def test_losses_that_do_not_beat_the_better_baseline_are_named(tmp_path):
 def test_the_better_baseline_that_every_tuned_loss_beats_is_named(tmp_path, untrained, better):
     truth = replace(SMALL, untrained=untrained, noise=0.02)
     text = text_of(page_of(read_results(write_store(tmp_path / "s", truth)), answer))
-    assert f"Every tuned loss beats the better baseline in every block: {better}." in text
+    assert f"Every tuned loss beats the better baseline in every setting: {better}." in text
 
 
 def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):

@@ -46,7 +46,7 @@ def test_the_figure_has_the_intervals_of_the_test():
     for i, pair in enumerate(tournament.pairs[:9]):
         found = (fields["value"][i], fields["low"][i], fields["high"][i])
         assert found == pytest.approx((pair.mean_difference, pair.low, pair.high), rel=1e-4)
-    assert "means over 12 blocks, with simultaneous 95 % intervals" in figure.caption
+    assert "means over 12 settings, with simultaneous 95 % intervals" in figure.caption
 
 
 def test_few_competitors_have_all_their_pairs():

@@ -32,7 +32,7 @@ def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
     html = page_of_published(path, by=("block",), where=())
 
     assert "<b>" not in html
-    assert "it takes 6 blocks; these are 3." in text_of(html)
+    assert "it takes 6 settings; these are 3." in text_of(html)
 
 
 def test_the_table_is_printed_as_in_the_thesis_with_its_figures_and_every_k():

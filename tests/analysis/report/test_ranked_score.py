@@ -76,7 +76,7 @@ def test_verdict_leaderboard_and_lines_say_by_what_they_rank(nmi_page, nmi_text)
     assert tables["nmi-0"].caption.startswith("glyphs-cyrillic: NMI in %")
     assert "NMI, % of the losses by embedding dimension" in nmi_text
     assert "NMI, by which losses are ranked, and Recall@1 are percentages" in nmi_text
-    assert "Tuning changed the test score of these blocks by Recall@1 for" in nmi_text
+    assert "Tuning changed the test score of these settings by Recall@1 for" in nmi_text
 
 
 def test_a_score_chosen_after_the_run_is_said_to_be(store, nmi_text):

@@ -62,7 +62,7 @@ def test_what_tuning_bought_is_the_true_gain_without_an_interval_over_four_data_
     assert set(gains) == {"contrastive", "multi_similarity", "proxy_anchor"}
     for loss, gain in gains.items():
         assert float(gain) == pytest.approx(100 * Truth().tuning_gains[loss], abs=0.4)
-    assert "Gains are means of these blocks. Whether that holds on other data sets" in seen
+    assert "Gains are means of these settings. Whether that holds on other data sets" in seen
 
 
 def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(
@@ -79,7 +79,7 @@ def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature
 
 
 def test_baselines_are_shown_with_the_losses(synthetic_page, seen):
-    assert "beats the better baseline in every block: the untrained network." in seen
+    assert "beats the better baseline in every setting: the untrained network." in seen
     last = [row[0] for row in rows_of(synthetic_page, "recall-0")[-2:]]
     assert last == ["features", "untrained"]
 

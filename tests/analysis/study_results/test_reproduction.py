@@ -203,7 +203,7 @@ def test_the_page_says_what_is_reproduced(tmp_path, reproduced_results):
         " Someone 2020, table <3>." in text
     )
     assert "It is proxy_anchor in glyphs-greek/conv_small/16, by +" in text
-    assert "7 further values of the published table are of blocks" in text
+    assert "7 further values of the published table are of settings" in text
     assert "Of 1 published average rank, 1 is reproduced." in text
     rows = rows_of(page, "reproduction")
     assert [row[-1].split(" by")[0] for row in rows] == ["reproduced", "differs", "not run"]

@@ -50,7 +50,9 @@ def test_with_five_of_both_nothing_is_tested_and_it_is_said_what_it_takes():
 def test_blocks_of_other_columns_are_units_themselves():
     assert units_of(3, 2, columns=("task", "size")).number == 6
     assert units_of(3, 2, columns=("task", "size")).why_untested == ""
-    assert units_of(5, columns=("task",)).why_untested.endswith("it takes 6 blocks; these are 5.")
+    assert units_of(5, columns=("task",)).why_untested.endswith(
+        "it takes 6 settings; these are 5."
+    )
 
 
 def test_scores_of_a_unit_are_the_means_over_its_blocks():
@@ -67,7 +69,7 @@ def test_runs_are_units_where_all_blocks_have_two_and_there_are_six():
         "",
     )
     for few in ([5], [1, 9]):
-        assert "2 seeds of each block, and 6 in all" in run_units(few, 6, "seed").why_untested
+        assert "2 seeds of each setting, and 6 in all" in run_units(few, 6, "seed").why_untested
     both = np.array([[1.0, 2.0], [np.nan, 3.0]])
     assert [len(runs) for runs in shared_runs([both])] == [1]
 

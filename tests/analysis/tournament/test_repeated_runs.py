@@ -55,7 +55,7 @@ def test_blocks_of_one_data_set_say_nothing_elsewhere_but_their_runs_do_here():
         "\N{NO-BREAK SPACE}", " "
     )
     question, limits, *_ = verdict_sentences(here)
-    assert question.startswith("Would the order hold on these blocks, with other seeds?")
+    assert question.startswith("Would the order hold in these settings, with other seeds?")
     assert "The test counts 8 seeds of 2 settings:" in question
     assert limits.startswith("Nothing is said of other data sets")
 
@@ -79,4 +79,4 @@ def test_single_runs_of_a_block_support_no_test_and_it_says_why(drop):
     table = table_of(scores(runs=1)) if drop is None else table_of(scores(), drop=drop)
     held = hold_by_rules(table, HERE)
     assert held.pairs[0].p is None
-    assert "s of each block, and 6 in all" in headline(held, metric="recall")
+    assert "s of each setting, and 6 in all" in headline(held, metric="recall")

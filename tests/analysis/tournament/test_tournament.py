@@ -79,7 +79,7 @@ def test_an_absent_row_takes_its_block_out():
 
 
 def test_no_complete_block_is_refused_with_what_is_missing():
-    with pytest.raises(PodiumError, match=r"no block holds a score of every .*; p lacks b"):
+    with pytest.raises(PodiumError, match=r"no setting holds a score of every .*; p lacks b"):
         tournament_of_frame(score_frame({"p": {"a": 1.0}, "q": {"b": 1.0}}))
 
 

@@ -39,8 +39,8 @@ def test_the_leader_is_told_from_whom_it_differs():
     assert f"It is not shown to be better than {second} (p = {p:.2f})." in found
     assert "5 of 6 pairs differ significantly: " in found
     assert (
-        "Would the order hold on other blocks? The test counts 8 blocks: exact flips of signs, p"
-        " adjusted for 6 pairs, level 5 %."
+        "Would the order hold on other settings? The test counts 8 settings: exact flips of signs,"
+        " p adjusted for 6 pairs, level 5 %."
     ) in found
 
 

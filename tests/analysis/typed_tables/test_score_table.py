@@ -192,7 +192,7 @@ def test_of_several_k_the_least_that_all_blocks_have_is_ranked_and_said(write_sc
 def test_what_a_table_was_taken_for_is_one_line(write_scores):
     table = read_scores(write_scores("p,a,1,1,0", "p,b,2,1,0"))
     assert table.reading.line() == (
-        "Read as: 1 block (block); 2 competitors (loss); metric score; K 1; not used: seed"
+        "Read as: 1 setting (block); 2 competitors (loss); metric score; K 1; not used: seed"
     )
 
 
@@ -220,8 +220,8 @@ def test_incomplete_blocks_come_with_what_each_omission_would_give(write_scores)
     rows.remove("q,c,1,1,0")
     (warning,) = read_scores(write_scores(*rows)).warnings
     assert warning == (
-        "1 of 3 blocks hold a score of every competitor; there would be 2 without b, all 3 without"
-        " b, c (--without NAME)"
+        "1 of 3 settings hold a score of every competitor; there would be 2 without b, all 3"
+        " without b, c (--without NAME)"
     )
 
 

@@ -64,7 +64,7 @@ def test_doubles_are_found(rows):
 def test_a_competitor_with_the_scores_of_another_in_three_blocks_is_named():
     rows = [(b, loss, 1, 50.0 + i) for i, b in enumerate("pqr") for loss in "xyz"]
     assert equal_competitors(frame_of(rows), ["block"], "loss", "recall") == (
-        "equal in all blocks, a copy?: x, y, z",
+        "equal in all settings, a copy?: x, y, z",
     )
     rows[0] = ("p", "x", 1, 49.0)
     assert "copy?: y, z" in equal_competitors(frame_of(rows), ["block"], "loss", "recall")[0]

@@ -55,7 +55,7 @@ def test_json_from_parquet_equals_a_slow_computation(protocols, protocol_store, 
 def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, protocol_store):
     out = protocols(protocol_store)
     printed = " ".join(out.split())
-    assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in printed
+    assert "3 protocols, 1 setting, 2 losses, 3 repeats of each search" in printed
     assert "scored best on test: Recall@1" in printed
     assert "Test classes were scored" in printed
     assert printed.index("scored best on test") < printed.index("of finalists on test, in %")

@@ -67,7 +67,7 @@ def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tm
     here = json.loads(podium_tournament(*options, "--question", "these_blocks"))
     assert elsewhere["question"] == "Would the order hold on other data sets?"
     assert elsewhere["pairs"][0]["p"] is None
-    assert here["question"] == "Would the order hold on these blocks, with other seeds?"
+    assert here["question"] == "Would the order hold in these settings, with other seeds?"
     assert here["pairs"][0]["p"] == pytest.approx(2 / 2**8)
 
 
@@ -97,7 +97,9 @@ def test_warnings_are_part_of_every_answer(podium_tournament, tmp_path):
     printed = " ".join(podium_tournament(*options).split())
     assert "Warning: Recall@K cannot fall" in printed
     assert "Warning: no score, counted as missing: q/y" in printed
-    assert "1 of 2 blocks hold a score of every competitor; there would be 2 without y" in printed
+    assert (
+        "1 of 2 settings hold a score of every competitor; there would be 2 without y" in printed
+    )
     assert "Left out of the ranking for missing scores: 1 setting (q lacks y)." in printed
     assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 3
 

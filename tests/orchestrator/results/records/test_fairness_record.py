@@ -62,7 +62,7 @@ def test_a_summary_names_all_differences_but_properties_of_losses():
     assert summarise_differences([SAMPLER, elsewhere]) == "sampler (by the recipe)"
     assert (replace(elsewhere, blocks=("a", "b")).where, elsewhere.where) == (
         "in a and b",
-        "in 3 blocks",
+        "in 3 settings",
     )
     assert replace(SAMPLER, standing="declared").by == "declared in the study file"
     assert replace(SAMPLER, standing="undeclared").by == "not declared"
