@@ -76,7 +76,7 @@ def _own_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparamet
 
 def plan_warnings(study: Study) -> Iterator[str]:
     """What makes results of a study worse than they need be."""
-    return chain(few_batches(study), slow_proxies(study))
+    return chain(few_batches(study), slow_proxies(study), short_searches(study))
 
 
 def few_batches(study: Study) -> Iterator[str]:
@@ -115,6 +115,19 @@ def slow_proxies(study: Study) -> Iterator[str]:
             f"Warning: proxies of {loss} follow at a fixed rate of {rate:g}, and {block.backbone},"
             f" which begins at random as they do, at {of_network:g}: they hardly move. Set or tune"
             " proxy_learning_rate."
+        )
+
+
+def short_searches(study: Study) -> Iterator[str]:
+    """A warning where searches choose by fewer epochs than finals are trained for."""
+    pairs = product(blocks(study), study.loss_names)
+    epochs = sorted({loss_training(study, block, loss).epochs for block, loss in pairs})
+    searched = study.search.epochs
+    if searched is not None and epochs[-1] > searched:
+        yield (
+            f"Warning: trials of searches end after epoch {searched}, and finals after epoch"
+            f" {' or '.join(map(str, epochs))}: configs that learn slowly are judged by their"
+            " beginnings, and so are losses that need them."
         )
 
 

@@ -28,7 +28,7 @@ class SearchPlan:
 
 
 def search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
-    """Count the trials and epochs of a search; ``epochs`` are those of a trial on one fold."""
+    """Count the trials and epochs of a search; ``epochs`` are those of a final trial."""
     search_trials, final_trials = study.search.trials, most_finals(study, search)
     num_folds = protocol_of(study, search).num_folds
     return SearchPlan(
@@ -36,6 +36,6 @@ def search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> S
         dimensions=dimensions,
         search_trials=search_trials,
         final_trials=final_trials,
-        epochs=(search_trials * num_folds + final_trials) * epochs,
+        epochs=search_trials * num_folds * (study.search.epochs or epochs) + final_trials * epochs,
         final_epochs=final_trials * epochs,
     )

@@ -158,7 +158,7 @@ def search_run(
         spec=partial(maker.search_trial, search),
         early_stopper=EarlyStopper(
             study.search.early_stopping,
-            epochs=loss_training(study, search.block, search.loss).epochs,
+            epochs=study.search.epochs or loss_training(study, search.block, search.loss).epochs,
             folds=protocol_of(study, search).num_folds,
         ),
     )

@@ -44,6 +44,7 @@ class TrialCosts:
         self._epochs = {
             (block, loss): loss_training(study, block, loss).epochs for block, loss in pairs
         }
+        self._searched_epochs = study.search.epochs
         self._folds = {search.id: protocol_of(study, search).num_folds for search in planned}
         self._by_id = {search.id: search for search in planned}
         self._rates: dict[object, float] = {}  # seconds of an epoch
@@ -87,8 +88,10 @@ class TrialCosts:
         return 0.0
 
     def _planned_epochs(self, search: Search, stage: str) -> int:
-        folds = self._folds[search.id] if stage == "search" else 1
-        return self._epochs[search.block, search.loss] * folds
+        epochs = self._epochs[search.block, search.loss]
+        if stage != "search":
+            return epochs
+        return (self._searched_epochs or epochs) * self._folds[search.id]
 
 
 def _keys(search: Search, stage: str) -> tuple[object, ...]:

@@ -160,9 +160,10 @@ def _equal(study: Study) -> dict[str, str]:
     number = study.final.seeds
     seeds = "one fresh seed" if number == 1 else f"{number} fresh seeds"
     shares = ", or an equal share of a budget of hours" if has_time_limit(study.budget) else ""
+    short = f" up to epoch {search.epochs}" if search.epochs else ""
     return {
         "block": "backbone, weights, embedding dimension, image size",
-        "searches": f"{trials_per_search(study)} trials{shares} by {search.sampler}, early "
+        "searches": f"{trials_per_search(study)} trials{short}{shares} by {search.sampler}, early "
         f"stopping {stopping}, one seed",
         "validation": "the same splits of the classes",
         "finals": f"{seeds}, the same folds",

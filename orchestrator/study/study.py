@@ -92,6 +92,8 @@ class SearchSettings:
 
     Attributes:
         trials: budget of each search.
+        epochs: epochs of each of its trials, whose schedules stay those of the finals; None for
+            all that finals are trained for.
         space: name of the losses' spaces that are searched.
         tune: training hyperparameters that are searched besides.
         order: ``deterministic`` makes suggestions independent of which trial ends first.
@@ -108,6 +110,7 @@ class SearchSettings:
 
     sampler: SamplerName = "tpe"
     trials: Trials = 20
+    epochs: Annotated[StrictInt, Field(ge=1)] | None = None
     space: Text = "joint"
     tune: Different[Tunable] = ("learning_rate",)
     early_stopping: EarlyStopping = field(default_factory=EarlyStopping)

@@ -87,19 +87,22 @@ def unused_by(
     )
 
 
-def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
+def start_epoch_problem(
+    name: str, earliest: Value, epochs: int, key: str = "training.epochs"
+) -> str | None:
     """The rule that a start epoch breaks if training ends before it; None if it holds.
 
     Args:
         name: name of a hyperparameter; one that is no start epoch breaks no rule.
         earliest: its smallest value.
         epochs: epochs of the training.
+        key: the key of a study that says how many there are.
     """
     after = _EPOCHS_AFTER.get(name.rpartition(".")[2])
     if after is None or float(earliest) <= epochs - after:
         return None
     return (
-        f"{name} must be at most {epochs - after}, since training.epochs is {epochs}: what comes "
+        f"{name} must be at most {epochs - after}, since {key} is {epochs}: what comes "
         "after it would never train"
     )
 

@@ -43,13 +43,8 @@ def check_training(study: Study, problems: Problems) -> None:
 
 
 def _check_batches(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
-    """Note impossible sizes of balanced batches, and a first rung after the last epoch."""
-    stopping = study.search.early_stopping
-    epochs = min((item.training.epochs for item in items), default=stopping.grace_epochs)
-    if stopping.kind == "asha" and stopping.grace_epochs > epochs:
-        rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
-        path = "search.early_stopping.grace_epochs"
-        problems.add(path, rule, got=stopping.grace_epochs)
+    """Note impossible sizes of balanced batches, and epochs after the last one."""
+    _check_epochs(study, min((item.training.epochs for item in items), default=1), problems)
     trainings = [item.training for item in items if item.training.is_balanced]
     for size, per_class in dict.fromkeys(
         (it.batch_size, it.samples_per_class) for it in trainings
@@ -60,6 +55,28 @@ def _check_batches(study: Study, items: Sequence[TrainedLoss], problems: Problem
         elif size < 2 * per_class or size % per_class:
             rule = f"must be a multiple of samples_per_class ({per_class}), of 2 classes or more"
             problems.at("training.batch_size", rule, got=size)
+
+
+def _check_epochs(study: Study, epochs: int, problems: Problems) -> None:
+    """Note searches and first rungs that are longer than the shortest training."""
+    stopping, searched = study.search.early_stopping, study.search.epochs
+    if searched is not None and searched > epochs:
+        rule = f"must be at most training.epochs, which is {epochs}"
+        problems.at("search.epochs", rule, got=searched)
+    elif searched is not None and "all" in study.final.train_on:
+        rule = "cannot be combined with final.train_on all, whose epochs the search selects"
+        problems.at("search.epochs", rule, got=searched)
+    most, key = _searched_epochs(study, epochs)
+    if stopping.kind == "asha" and stopping.grace_epochs > most:
+        rule = f"grace_epochs must be at most {key}, which is {most}"
+        path = "search.early_stopping.grace_epochs"
+        problems.add(path, rule, got=stopping.grace_epochs)
+
+
+def _searched_epochs(study: Study, epochs: int) -> tuple[int, str]:
+    """Epochs of trials of searches, and the key that says so, where finals have ``epochs``."""
+    searched = study.search.epochs
+    return (epochs, "training.epochs") if searched is None else (searched, "search.epochs")
 
 
 def _check_unused(study: Study, items: Sequence[TrainedLoss], problems: Problems) -> None:
@@ -86,7 +103,7 @@ def _check_loss(study: Study, item: TrainedLoss, problems: Problems) -> None:
     given, dataset = study.loss(item.loss).values, item.dataset
     for name in item.configs[0]:
         earliest = given.get(name, min(config[name] for config in item.configs))
-        rule = start_epoch_problem(name, earliest, item.training.epochs)
+        rule = start_epoch_problem(name, earliest, *_searched_epochs(study, item.training.epochs))
         if rule and not problems.concern((*path, "values", name)):
             problems.add((*path, "values", name), rule, got=earliest)
     _check_prefixes(study, item, problems)

@@ -57,14 +57,12 @@ class TrialRecorder:
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
-        training, protocol = spec.settings.training, spec.settings.protocol
-        whole = int(spec.settings.hyperparameters.get("epochs", training.epochs))
-        planned = whole if spec.settings.stop_epoch is None else spec.settings.stop_epoch
+        protocol = spec.settings.protocol
         # Images of retrievals are kept of one seed and fold of each finalist.
         keeps_retrievals = spec.stage != "search" and spec.index < 2
         keep_all_ks = {(report.fold, report.epoch) for report in selected}
         return {
-            "epochs_planned": planned * len(spec.settings.folds),
+            "epochs_planned": spec.settings.planned_epochs * len(spec.settings.folds),
             "epochs_run": sum(report.epoch > 0 for report in epochs),
             # Folds select epochs of their own; only one of them fits a flat column.
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,

@@ -54,7 +54,7 @@ class TrialJob:
     @property
     def _epochs(self) -> int:
         """Number of epochs on each fold."""
-        return int(self.settings.hyperparameters.get("epochs", self.settings.training.epochs))
+        return self.settings.planned_epochs
 
     def is_at_rung(self, report: Report) -> bool:
         """Whether the scheduler compares the trial with others after a report."""

@@ -94,6 +94,7 @@ class TrialSpecMaker:
         draw = draw_of_config(protocol, config)
         settings = replace(
             self._settings(search, protocol, folds, config, seed, draw),
+            stop_epoch=study.search.epochs,
             test_scores="metrics" if study.quarantine == "record_all" else "recall",
             evaluate_test=study.tests_searches,
         )

@@ -97,7 +97,7 @@ def report_of_study(results: "StudyResults") -> Report:
 
     page = study_report(results)
     assert page.summary is not None, "the page of a study has one"
-    notices = (*page.summary.notices, *_slow_proxies(results))
+    notices = (*page.summary.notices, *_plan_warnings(results))
     return Report(
         page=replace(page, summary=replace(page.summary, notices=notices)),
         target=StudyPaths(results.folder).report,
@@ -105,9 +105,9 @@ def report_of_study(results: "StudyResults") -> Report:
     )
 
 
-def _slow_proxies(results: "StudyResults") -> list[str]:
-    """The warnings of the plan of losses whose proxies hardly move."""
-    from podium.orchestrator.planning.block_plan import slow_proxies
+def _plan_warnings(results: "StudyResults") -> list[str]:
+    """The warnings of the plan of short searches, and of losses whose proxies hardly move."""
+    from podium.orchestrator.planning.block_plan import short_searches, slow_proxies
     from podium.orchestrator.study.resolved_study import study_from_resolved
     from podium.trainables.registry import names
 
@@ -117,7 +117,8 @@ def _slow_proxies(results: "StudyResults") -> list[str]:
         it for it in study.losses if {*re.split("[+>]", it.name)} <= {*names("losses")}
     )
     study = replace(study, losses=built_in)
-    return [text.removeprefix("Warning: ") for text in slow_proxies(study)]
+    warnings = (*short_searches(study), *slow_proxies(study))
+    return [text.removeprefix("Warning: ") for text in warnings]
 
 
 def report_of_table(

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator
 
-from podium.orchestrator.results.records.metric_columns import metric_word, short_label
+from podium.orchestrator.results.records.metric_columns import (
+    DIAGNOSTICS,
+    metric_word,
+    short_label,
+)
 from podium.terminal.printing import say
 from podium.trainables.settings.trial_settings import TrialSettings
 from podium.trainables.trial_reports import EpochReport, Score, TestReport
@@ -24,7 +28,7 @@ def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]
 
 def _line(report: EpochReport | TestReport) -> str:
     kind = "test " if isinstance(report, TestReport) else "epoch"
-    scores = "  ".join(_text(score) for score in report.scores if score.metric != "loss")
+    scores = "  ".join(_text(score) for score in report.scores if score.metric not in DIAGNOSTICS)
     loss = "".join(f"  loss {s.value:.4f}" for s in report.scores if s.metric == "loss")
     return f"fold {report.fold}  {kind} {report.epoch:>3}{loss}  {scores}  {report.seconds:.2f} s"
 

@@ -25,7 +25,7 @@ def simulated_trial(
     for fold in settings.folds:
         ceiling = _ceiling(settings, fold)
         first = 0 if settings.training.epochs == 0 else 1
-        for epoch in range(first, settings.training.epochs + 1):
+        for epoch in range(first, settings.planned_epochs + 1):
             recall = ceiling * (1 - math.exp(-(epoch + 1) / 3))
             num_reports += 1
             if num_reports > done:
@@ -44,7 +44,7 @@ def simulated_trial(
         if settings.evaluate_test:
             yield TestReport(
                 fold=fold,
-                epoch=settings.training.epochs,
+                epoch=settings.planned_epochs,
                 scores=tuple(recall_score("test", k, ceiling * 0.9) for k in settings.ks),
                 class_hits=tuple(recall_hits("test", k, ceiling * 0.9) for k in settings.ks),
                 retrievals=(),

@@ -183,6 +183,12 @@ class TrialSettings:
     """Import path -> fingerprint of what the loss and the backbone name by import path
     (`trainables.foreign_code`); empty without such names."""
 
+    @property
+    def planned_epochs(self) -> int:
+        """Number of epochs on each fold."""
+        whole = self.hyperparameters.get("epochs", self.training.epochs)
+        return int(whole) if self.stop_epoch is None else self.stop_epoch
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values, for transport and for hashing.
 

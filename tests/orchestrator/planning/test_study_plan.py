@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from podium.orchestrator.planning.block_plan import few_batches, slow_proxies
+from podium.orchestrator.planning.block_plan import few_batches, short_searches, slow_proxies
 from podium.orchestrator.planning.study_plan import plan
 from podium.orchestrator.study.blocks import blocks, searches
+from podium.orchestrator.study.fairness import fairness
 from podium.orchestrator.study.study import StudyLoss
 from podium.trainables.settings.trial_settings import ProtocolSettings
 from tests.orchestrator.study_files import load
@@ -154,6 +155,17 @@ def test_a_network_from_scratch_that_follows_few_batches_is_warned_of_once(tmp_p
     assert list(few_batches(load(tmp_path, short.replace("epochs: 1", "epochs: 60")))) == []
     frozen = short.replace("epochs: 1", "epochs: 1, batch_norm: frozen")
     assert list(few_batches(load(tmp_path, frozen))) == []
+
+
+def test_searches_shorter_than_finals_are_counted_and_warned_of(tmp_path):
+    whole, short = load(tmp_path, TEXT), load(tmp_path, TEXT, "search.epochs=1")
+    assert list(short_searches(whole)) == []
+    (warning,) = short_searches(short)
+    assert "trials of searches end after epoch 1, and finals after epoch 4:" in warning
+    assert "up to epoch 1 by" in fairness(short).equal["searches"]
+    counted, of_whole = plan(short).stages, plan(whole).stages
+    assert 4 * counted["search"][1] == of_whole["search"][1]
+    assert counted["final"] == of_whole["final"]
 
 
 def test_fixed_rates_of_proxies_far_below_that_of_a_network_from_scratch_are_warned_of(tmp_path):

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal, assert_series_equal
 
 from podium.errors import PodiumError
 from podium.orchestrator.executors.in_process import InProcessExecutor
@@ -41,6 +41,26 @@ def test_winner_and_default_are_retrained_with_the_same_fresh_seeds(finished_sto
     for (_,), group in finals.group_by("search"):
         assert group["is_default"].any()
         assert group["is_winner"].any()
+
+
+def test_searches_may_train_for_fewer_epochs_than_finals(finished_storage, tmp_path):
+    short = with_search(epochs=2)
+    run_here(short, tmp_path)
+    trials, usual = rows(tmp_path), rows(finished_storage)
+    is_search, is_default = pl.col("stage") == "search", pl.col("is_default")
+    searched = trials.filter(is_search)
+    assert set(searched["epochs_planned"]) == {2}
+    assert searched.filter(pl.col("state") == "COMPLETE")["epochs_run"].unique().to_list() == [2]
+    assert set(trials.filter(~is_search & (pl.col("stage") == "final"))["epochs_run"]) == {4}
+    assert not set(searched["trial_id"]) & set(usual["trial_id"])
+    # Finals of the published default are the same trials, whatever searches were.
+    finals = [it.filter(~is_search, is_default)["trial_id"].sort() for it in (trials, usual)]
+    assert_series_equal(*finals)
+    # A rung lies before the last epoch of a search, none at or after it.
+    assert set(searched.filter(pl.col("state") == "PRUNED")["epochs_run"]) <= {1}
+    # All epochs that are planned are no other search.
+    run_here(with_search(epochs=4), tmp_path / "whole")
+    assert_series_equal(rows(tmp_path / "whole")["trial_id"].sort(), usual["trial_id"].sort())
 
 
 def test_the_winner_is_the_best_complete_trial_of_its_search(finished_storage):

@@ -10,10 +10,12 @@ from podium.orchestrator.study.study_changes import forbidden_changes
 from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: [contrastive]\n"
-REFUSED = """
+REFUSED = r"""
 {sampler: gp, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "gp"
 {sampler: grid, trials: 4} -> search.sampler grid needs lists .* contrastive has a range without
 {trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4: .*
+{epochs: 0} -> search.epochs must be .*
+{epochs: 100} -> search.epochs must be at most training.epochs, which is \d+; got 100
 {population: on} -> search.population must be .*
 {population: many} -> search.population must be .*
 {warm_start: {top: 3}} -> search.warm_start.from must be given
@@ -120,6 +122,7 @@ WRONG_STOPPING = r"""
 ashe -> search.early_stopping.kind must be one of the choices; .*; did you mean asha? .*
 [asha] -> search.early_stopping must be a mapping; got ["asha"]
 {grace_epochs: 100} -> grace_epochs must be at most training.epochs, which is \d+; got 100
+{grace_epochs: 3}, epochs: 2 -> grace_epochs must be at most search.epochs, which is 2; got 3
 folds -> search.early_stopping folds needs a protocol of several folds, such as .*; got "fixed"
 {kind: folds, grace_epochs: 2} -> unknown key .*; got "grace_epochs"; .*
 {min_trials: 4} -> unknown key in search.early_stopping; got "min_trials"; .*

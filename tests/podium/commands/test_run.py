@@ -91,7 +91,7 @@ def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished_
     listed = json.loads(call(capsys, "trials", results, "--json").out)
     final = next(row for row in listed if row["stage"] == "final")
     again = call(capsys, "trial", "rerun", final["trial_id"], "--study", results)
-    assert "same: all 8 stored validation scores are equal" in again.out
+    assert "same: all 14 stored validation scores are equal" in again.out
     assert "test" not in again.out
 
 
