@@ -95,7 +95,8 @@ _MEANINGS = {
     "scores": "Every score of training (`train`: `loss`, `active_fraction`, `gradient_norm`) and"
     " validation (`val`), epoch by epoch. In the final and baseline stages, and with `record_all`"
     " in the search, also how [embeddings are spread](../explanation/statistics/metrics.md"
-    "#how-embeddings-are-spread), with `k` null.",
+    "#how-embeddings-are-spread), with `k` null. Finals of `matryoshka:` losses also have"
+    " `recall_of_first_64` and so on: Recall@K of embeddings cut to their first 64 numbers.",
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
