@@ -27,6 +27,7 @@ losses:                          # podium losses lists them, podium losses NAME 
   # Together, or from elsewhere:
   # - multi_similarity+softmax                     # a sum; values: {{softmax.weight: 0.1}}
   # - memory:contrastive                             # with a cross-batch memory
+  # - matryoshka:multi_similarity                    # over prefixes: Recall@K by dimension
   # - softmax>multi_similarity                       # softmax alone for the first epochs
   # - loss: pytorch_metric_learning.losses:CircleLoss
   #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
