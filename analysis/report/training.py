@@ -1,6 +1,6 @@
 """Learning curves of the tuned losses, and search histories, a block at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.lines import Line, lines_plot, thinned
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
-from podium.analysis.page.html_page import Fold, Illustration, Section
+from podium.analysis.page.html_page import Fold, Illustration, Part, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.report.shown_blocks import points_of_line, ranked_losses
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
@@ -17,133 +17,109 @@ from podium.orchestrator.results.records.metric_columns import DIAGNOSTICS
 
 _MOST_EPOCHS = 6  # columns of the table
 _DIGITS = 3  # of diagnostics
+_MEANING = (
+    "Intra-class variance: mean squared distance of embeddings of length 1 to the mean of their"
+    " class. Inter-class variance: that of these means to the mean of all. Effective rank: exp of"
+    " the entropy of the covariance's eigenvalues, as shares (Roy & Vetterli 2007). Active"
+    " fraction: tuples that have a gradient. Gradient norm: before clipping."
+)
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 
 def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None without a finished winner that has a validation curve."""
     by_epoch = _by_epoch(results.curves)
-    if by_epoch.is_empty():
+    is_objective = pl.col("metric") == results.objective
+    validated, further = by_epoch.filter(is_objective), by_epoch.filter(~is_objective)
+    if validated.is_empty():
         return None
-    most = points_of_line(by_epoch.select("block", "loss").n_unique())
     axis = Axis(label=f"Validation {results.metric}, %")
     figure = Illustration(
         name="learning-curves",
-        plots=tuple(
-            _curve_plot(results, panel, series, axis, most, name=f"curves-{position}")
-            for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True))
-        ),
+        plots=tuple(_curve_plots(results, validated, series, {results.objective: axis})),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean and range (band)"
-        f" of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed.",
-        selector="Block" if by_epoch["block"].n_unique() > 1 else "",
-        table=_curves_table(by_epoch, series, results.score_word),
+        f" of {counted(max(validated['seeds']), 'seed')}; folds are averaged within a seed.",
+        selector="Block" if validated["block"].n_unique() > 1 else "",
+        table=_curves_table(validated, series, results.score_word),
     )
-    further = _diagnostics(results, series)
-    parts = () if further is None else (Fold(summary="What else training did", parts=(further,)),)
-    return Section(name="training", title="Learning curves", parts=(figure, *parts))
+    parts: list[Part] = [figure]
+    if len(further):
+        shown = _diagnostics(results, further, series)
+        parts.append(Fold(summary="What else training did", parts=(shown,)))
+    return Section(name="training", title="Learning curves", parts=tuple(parts))
 
 
-def _diagnostics(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
-    found = results.diagnostics
-    by_metric = {metric: _by_epoch(found.filter(metric=metric)) for metric in DIAGNOSTICS}
-    panels = [
-        (DIAGNOSTICS[metric], panel)
-        for metric, by_epoch in by_metric.items()
-        for panel in by_epoch.partition_by("block", maintain_order=True)
-    ]
-    if not panels:
-        return None
-    has_blocks = found["block"].n_unique() > 1
-    most = points_of_line(sum(panel["loss"].n_unique() for _, panel in panels))
+def _diagnostics(
+    results: StudyResults, by_epoch: pl.DataFrame, series: Mapping[str, Series]
+) -> Illustration:
+    axes = {metric: Axis(label=title, digits=_DIGITS) for metric, title in DIAGNOSTICS.items()}
+    last = by_epoch.group_by("metric", "block", "loss").agg(pl.col("mean").last())
+    last = last.with_columns(title=pl.col("metric").replace_strict(DIAGNOSTICS))
+    rows = last.pivot("title", index=["block", "loss"], values="mean").sort("block", "loss")
     return Illustration(
         name="diagnostics",
-        plots=tuple(
-            _curve_plot(
-                results,
-                panel,
-                series,
-                Axis(label=title, digits=_DIGITS),
-                most,
-                name=f"diagnostics-{position}",
-                title=title,
-                label=f"{title}, {panel['block'][0]}" if has_blocks else title,
-            )
-            for position, (title, panel) in enumerate(panels)
-        ),
+        plots=tuple(_curve_plots(results, by_epoch, series, axes)),
         caption="Of the tuned losses by epoch: means of a training epoch, and how validation"
         " embeddings are spread within and between their classes.",
         selector="Curve",
-        table=_diagnostics_table(by_metric, series),
-    )
-
-
-def _diagnostics_table(
-    by_metric: Mapping[str, pl.DataFrame], series: Mapping[str, Series]
-) -> Table:
-    last = [
-        by_epoch.group_by("block", "loss", maintain_order=True)
-        .agg(pl.col("mean").last())
-        .with_columns(title=pl.lit(DIAGNOSTICS[metric]))
-        for metric, by_epoch in by_metric.items()
-        if len(by_epoch)
-    ]
-    rows = pl.concat(last).pivot("title", index=["block", "loss"], values="mean")
-    return table(
-        rows.sort("block", "loss"),
-        (
-            Column.text("Block", "block"),
-            Column.named("Loss", "loss", series),
-            *(
-                Column.number(title, title, _DIGITS)
-                for title in DIAGNOSTICS.values()
-                if title in rows.columns
+        table=table(
+            rows,
+            (
+                Column.text("Block", "block"),
+                Column.named("Loss", "loss", series),
+                *(
+                    Column.number(title, title, _DIGITS)
+                    for title in DIAGNOSTICS.values()
+                    if title in rows.columns
+                ),
             ),
+            name="diagnostics-table",
+            caption="At the last epoch, means over seeds and folds",
+            note=_MEANING,
         ),
-        name="diagnostics-table",
-        caption="At the last epoch, means over seeds and folds",
-        note="Intra-class variance: mean squared distance of embeddings of length 1 to the mean of"
-        " their class. Inter-class variance: that of these means to the mean of all. Effective"
-        " rank: exp of the entropy of the covariance's eigenvalues, as shares (Roy & Vetterli"
-        " 2007). Active fraction: tuples that have a gradient. Gradient norm: before clipping.",
     )
 
 
 def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
     """Mean, range and number of seeds at each epoch that all seeds of a cell reached."""
-    run = ["block", "loss", "repeat", "seed_index"]
+    curve = ["metric", "block", "loss"]
+    run = [*curve, "repeat", "seed_index"]
     per_seed = curves.drop_nulls("value").group_by(*run, "epoch").agg(pl.col("value").mean())
-    by_epoch = per_seed.group_by("block", "loss", "epoch").agg(
+    by_epoch = per_seed.group_by(*curve, "epoch").agg(
         pl.col("value").sort().mean().alias("mean"),
         pl.col("value").min().alias("low"),
         pl.col("value").max().alias("high"),
         pl.len().alias("seeds"),
     )
-    is_full = pl.col("seeds") == pl.col("seeds").max().over("block", "loss")
-    return by_epoch.filter(is_full).sort("block", "loss", "epoch")
+    is_full = pl.col("seeds") == pl.col("seeds").max().over(curve)
+    return by_epoch.filter(is_full).sort(*curve, "epoch")
 
 
-def _curve_plot(
+def _curve_plots(
     results: StudyResults,
-    panel: pl.DataFrame,
+    by_epoch: pl.DataFrame,
     series: Mapping[str, Series],
-    axis: Axis,
-    most: int,
-    *,
-    name: str,
-    title: str = "Learning curves",
-    label: str = "",
-) -> Plot:
-    """The plot of one block, which is its label by default."""
-    block = str(panel["block"][0])
-    parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
-    return lines_plot(
-        [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
-        (Axis(label="Epoch", digits=0), axis),
-        name=name,
-        label=label or block,
-        title=f"{title} of {block}",
-        band=f"range of {counted(max(panel['seeds']), 'seed')}",
-    )
+    axes: Mapping[str, Axis],
+) -> Iterator[Plot]:
+    """A plot for each metric, in the order of its axes, and block."""
+    most = points_of_line(by_epoch.select("metric", "block", "loss").n_unique())
+    panels = [
+        (axis, panel)
+        for metric, axis in axes.items()
+        for panel in by_epoch.filter(metric=metric).partition_by("block", maintain_order=True)
+    ]
+    is_only = len(axes) == 1
+    for position, (axis, panel) in enumerate(panels):
+        block = str(panel["block"][0])
+        parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
+        yield lines_plot(
+            [_curve(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
+            (Axis(label="Epoch", digits=0), axis),
+            name=f"{'curves' if is_only else 'diagnostics'}-{position}",
+            label=block if is_only else f"{axis.label}, {block}",
+            title=f"{'Learning curves' if is_only else axis.label} of {block}",
+            band=f"range of {counted(max(panel['seeds']), 'seed')}",
+        )
 
 
 def _curve(loss: str, part: pl.DataFrame, series: Mapping[str, Series], most: int) -> Line:

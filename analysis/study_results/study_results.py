@@ -329,30 +329,12 @@ class StudyResults:
 
     @cached_property
     def curves(self) -> pl.DataFrame:
-        """Validation score at the primary K of winners by epoch, in percent.
+        """Scores of winners by epoch, before the test.
 
-        Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
+        The objective at the primary K on validation, in percent, and `DIAGNOSTICS` as stored.
+        Columns: ``block``, ``loss``, ``metric``, ``repeat``, ``seed_index``, ``fold``, ``epoch``,
+        ``value``.
         """
-        return self._curves_of_winners.filter(metric=self.objective).select(
-            *_EPOCH, pl.col("value") * PERCENT
-        )
-
-    @property
-    def diagnostics(self) -> pl.DataFrame:
-        """`DIAGNOSTICS` of winners by epoch, as stored: columns of `curves` and ``metric``."""
-        return self._curves_of_winners.filter(pl.col("metric").is_in([*DIAGNOSTICS]))
-
-    @cached_property
-    def test_classes(self) -> pl.DataFrame:
-        """Intervals of cells over test classes.
-
-        From `analysis.scores.class_intervals.class_intervals`.
-        """
-        return class_intervals(self.finals, self.reader.test_hits(), self.k)
-
-    @cached_property
-    def _curves_of_winners(self) -> pl.DataFrame:
-        """The objective and `DIAGNOSTICS` of winners by epoch, before the test."""
         entry = pl.element().struct
         is_objective = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
         found = self.reader.entries_of(
@@ -361,11 +343,20 @@ class StudyResults:
             carried=("block", "loss", "repeat", "seed_index"),
             entries=is_objective | entry.field("metric").is_in([*DIAGNOSTICS]),
         )
+        unit = pl.when(pl.col("metric") == self.objective).then(PERCENT).otherwise(1)
         return found.select(
             *(pl.col(name).cast(pl.String) for name in ("block", "loss", "metric")),
-            *_EPOCH[2:],
-            pl.col("value").fill_nan(None),
+            *("repeat", "seed_index", "fold", "epoch"),
+            pl.col("value").fill_nan(None) * unit,
         ).sort(_EPOCH)
+
+    @cached_property
+    def test_classes(self) -> pl.DataFrame:
+        """Intervals of cells over test classes.
+
+        From `analysis.scores.class_intervals.class_intervals`.
+        """
+        return class_intervals(self.finals, self.reader.test_hits(), self.k)
 
     @property
     def is_winner(self) -> pl.Expr:

@@ -35,6 +35,7 @@ def curve(*points, block="b", loss="contrastive"):
         {
             "block": block,
             "loss": loss,
+            "metric": "recall",
             "repeat": 0,
             "seed_index": seed,
             "fold": fold,

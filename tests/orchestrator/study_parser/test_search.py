@@ -68,6 +68,14 @@ def test_the_size_of_populations_may_change_between_runs(tmp_path):
     assert not forbidden_changes(old, new)
 
 
+def test_snapshots_without_epochs_of_searches_are_those_of_before(tmp_path):
+    usual = resolved_dict(load(tmp_path, HEAD))
+    short = resolved_dict(load(tmp_path, HEAD + "search: {epochs: 2}\n"))
+    assert "epochs" not in usual["search"]
+    assert study_from_resolved(short).search.epochs == 2
+    assert forbidden_changes(usual, short) == ["search.epochs: null -> 2"]
+
+
 @pytest.mark.parametrize(("search", "message"), cases(REFUSED))
 def test_what_does_not_go_together_is_refused(tmp_path, search, message):
     assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {message}"])
