@@ -11,7 +11,7 @@ from podium.orchestrator.results.trial_files.reader import Reader
 
 
 class ShownReader(Reader):
-    """A reader that calls a loss in a file of one's own by its class, where that is unique.
+    """A reader that calls a loss in a file of one's own by its label, or its class if unique.
 
     Ids of searches, and files, keep the stored names.
 
@@ -24,10 +24,12 @@ class ShownReader(Reader):
 
     def __init__(self, folder: Place) -> None:
         super().__init__(folder)
-        names = super().study().get("losses")
+        stored = super().study()
+        names, labels = stored.get("losses"), stored.get("labels")
         # What is wrong with a damaged study is said where it is read.
         is_whole = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        self.shown = shown_names(names or ()) if is_whole else {}
+        is_whole &= isinstance(labels, dict)
+        self.shown = shown_names(names or ()) | (labels or {}) if is_whole else {}
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""

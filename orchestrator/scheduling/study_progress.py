@@ -99,7 +99,8 @@ def search_name(study: Study, search: Search) -> str:
     """The shortest name that distinguishes a search from all others of its study."""
     factors = (study.datasets, study.backbones, study.embedding_dims, study.image_sizes)
     has_blocks = any(len(values) > 1 for values in factors)
-    parts = [*([search.block.label] if has_blocks else []), search.loss]
+    loss = study.loss(search.loss).label or search.loss
+    parts = [*([search.block.label] if has_blocks else []), loss]
     if len(study.protocols) > 1:
         parts.append(search.protocol)
     if study.search.repeats > 1:

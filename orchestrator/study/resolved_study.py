@@ -16,7 +16,7 @@ from podium.search_spaces.parameters import Choice, Int, Real, Space
 from podium.trainables.settings.training_settings import TRAINING_TYPES
 
 # Loss -> what the study file states for it; in the snapshot these follow the image sizes.
-_OF_LOSSES = ("spaces", "values")
+_OF_LOSSES = ("spaces", "values", "labels")
 _KEYS = tuple(
     key
     for field in fields(Study)
@@ -44,6 +44,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "losses": study.loss_names,
         "spaces": {it.name: space_dict(it.space) for it in study.losses if it.space is not None},
         "values": {it.name: it.values for it in study.losses if it.values},
+        "labels": {it.name: it.label for it in study.losses if it.label},
         "training": {"recipe": study.training.recipe, **study.training.overrides},
     }
     keys = (key for key in _KEYS if key != "code" or study.code)
@@ -107,6 +108,7 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
                 "name": name,
                 "space": _space(spaces[name]) if name in spaces else None,
                 "values": stated.get(name, {}),
+                "label": values["labels"].get(name, ""),
             }
             for name in values["losses"]
         ],

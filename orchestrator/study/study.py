@@ -150,12 +150,14 @@ class StudyLoss:
             names joins either.
         values: hyperparameters; searches start from them, and use them for what they do not
             search.
+        label: what readers see of its name; "" for the usual.
     """
 
     name: str
     _: KW_ONLY
     space: Space | None = None
     values: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+    label: str = ""
 
     @property
     def own_parameters(self) -> Mapping[str, Real | Int | Choice]:

@@ -16,6 +16,7 @@ _FREE = (
     "declared_differences.",
     "expect",
     "keep.",
+    "labels.",
     "resources.",
     "final.protocol.classes_file",  # what was in the file is in val_classes
     "search.max_concurrent",

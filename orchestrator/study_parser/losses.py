@@ -17,7 +17,9 @@ from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.search_spaces.parameters import Choice, Int, Real, Space, Value
 from podium.trainables.errors import TrialInputError
 from podium.trainables.loss_files import paths_in, read_files
+from podium.trainables.registry import names
 from podium.trainables.settings.legal_ranges import Interval, Number, OneOf, Parameter, Whole
+from podium.trainables.settings.loss_expression import parse_loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,18 +27,23 @@ class _Keys:
     loss: Text
     values: Any = field(default_factory=dict)
     space: Any = None
+    label: Text | None = None
 
 
 def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
     """All losses of the study in the order of the file; what is wrong is noted and left out."""
     known: dict[str, StudyLoss] = {}
+    labels: set[str] = set()
     files: dict[str, FilePath] = {}
     for path, item in read_items(values, ("losses",), problems):
         loss = _read_loss(item, path, files, problems)
         if loss is not None and loss.name in known:
             problems.at(path, "is in the list already", got=loss.name)
+        elif loss is not None and loss.label and loss.label in labels:
+            problems.at((*path, "label"), "is another loss's label already", got=loss.label)
         elif loss is not None:
             known[loss.name] = loss
+            labels.add(loss.label)
     return tuple(known.values())
 
 
@@ -51,7 +58,12 @@ def _read_loss(
     space = None
     if keys.space is not None:
         space = _read_own_space(keys.space, (*path, "space"), facts, problems)
-    return StudyLoss(facts.name, space=space, values=values)
+    label = keys.label or ""
+    if label and not any(term.is_external for term in parse_loss(facts.name).all_terms):
+        problems.at((*path, "label"), "is for code of your own, others keep names", got=label)
+    if label in names("losses"):
+        problems.at((*path, "label"), "must not be the name of another loss", got=label)
+    return StudyLoss(facts.name, space=space, values=values, label=label)
 
 
 def _facts(

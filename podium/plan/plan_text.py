@@ -45,7 +45,8 @@ def plan_text(
         machine: `machine_notes` of this machine.
         full: whether all details follow: counts, splits, power, training and fairness.
     """
-    shown = shown_names(planned.study.loss_names)
+    study = planned.study
+    shown = shown_names(study.loss_names) | {it.name: it.label for it in study.losses if it.label}
     parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
     if refusal is not None:
         parts.append(f"podium run would be refused: {refusal}")

@@ -34,7 +34,7 @@ datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
 embedding_dims: [8]
 losses:
   - contrastive
-  - {loss: ./losses/mine.py:Mine, space: {margin: [0.1, 0.3, 0.5]}}
+  - {loss: ./losses/mine.py:Mine, label: Ours, space: {margin: [0.1, 0.3, 0.5]}}
 protocol: {kind: fixed, val_fraction: 0.4}
 search: {trials: 2, early_stopping: none, sampler: random, order: deterministic}
 final: {seeds: 1}
@@ -75,7 +75,7 @@ def ran(tmp_path_factory):
 def test_reading_commands_do_not_need_the_file(ran, capsys, name):
     shown = output_of(capsys, name, ran / "study.yaml", "--storage", ran)
     if name in ("status", "trials", "tournament"):
-        assert "Mine" in shown
+        assert "Ours" in shown
         assert NAME not in shown
     if name == "verify":
         assert "No problems." in shown

@@ -74,6 +74,12 @@ def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):
         ("[./mine.py:Mien]", r"unknown loss of mine.py 'Mien' .*did you mean 'Mine'.*known: Mine"),
         ("[./mine.py:Mine, ./l/../mine.py:Mine]", "losses[1] is in the list already; .*"),
         ("[mine.py:Mine, l/mine.py:Mine]", "two files of losses must differ in name, .*"),
+        ("[{loss: ./mine.py:Mine, label: arcface}]", ".* must not be the name of another loss.*"),
+        ("[{loss: triplet, label: Ours}]", ".* is for code of your own, others keep names.*"),
+        (
+            "[{loss: ./mine.py:Mine, label: A}, {loss: ./mine.py:Mine+triplet, label: A}]",
+            ".* is another loss's label already.*",
+        ),
         ("['memory:./mine.py:Mine']", "mine.py:Mine compares within a batch only .*"),
     ],
 )
