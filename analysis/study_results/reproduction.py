@@ -1,9 +1,9 @@
 """Whether a study reproduces published results: its scores against the values it expects."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import polars as pl
 
@@ -76,12 +76,17 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
     The interval is that of a mean over seeds by Student's t: seeds of one config on one split, so
     it covers other seeds, but no other splits or searches.
     """
-    found = _found_cells(results, expected)
     impossible = {*expected.impossible(results.objective)}
-    return tuple(
-        _comparison(value, found.get(_key(value)), value in impossible)
-        for value in expected.values
-    )
+    known: dict[ExpectedValue, pl.DataFrame] = {}
+    found = []
+    for value in expected.values:
+        asked = replace(value, block="", loss="", k=0, value=0.0, tolerance=0.0)
+        if asked not in known:
+            known[asked] = _cells(results, asked)
+        cell = {name: getattr(value, name) for name in ("block", "loss", "k")}
+        rows = known[asked].filter(finalist=value.finalist, **cell).to_dicts()
+        found.append(_comparison(value, rows[0] if rows else {}, value in impossible))
+    return tuple(found)
 
 
 def compare_ranks(results: StudyResults, expected: Expected) -> dict[str, Comparison]:
@@ -95,53 +100,35 @@ def compare_ranks(results: StudyResults, expected: Expected) -> dict[str, Compar
     }
 
 
-def _key(value: ExpectedValue) -> tuple[object, ...]:
-    cell = (value.block, value.loss, value.config or value.finalist, value.k)
-    return (*_request(value), *cell)
+def _cells(results: StudyResults, asked: ExpectedValue) -> pl.DataFrame:
+    """One row for each cell and K of the runs that a value is about; K is 0 without one."""
+    runs, metric = _runs(results, asked), asked.metric or results.objective
+    if asked.statistic == "validation":
+        scores = validation_scores(runs, metric, results.ks)
+    else:
+        scores = final_scores(runs, results.reader.test_scores(), metric)
+    if asked.fold:
+        scores = scores.filter(pl.col("fold") == asked.fold - 1)
+    found = cells(runs, scores)
+    return _deviations(found, scores) if asked.statistic == "sd" else found
 
 
-def _request(value: ExpectedValue) -> tuple[str, str, str, str, int]:
-    return value.protocol, value.train_on, value.metric, value.statistic, value.fold
-
-
-def _found_cells(
-    results: StudyResults, expected: Expected
-) -> dict[tuple[object, ...], dict[str, object]]:
-    """The cells of every protocol, training part, metric and config that a value names."""
-    requested = {_request(it): it for it in expected.values if not it.config}
-    of_finalists: dict[tuple[object, ...], dict[str, object]] = {
-        (*request, row["block"], row["loss"], row["finalist"], row["k"]): row
-        for request, value in requested.items()
-        for row in _cells(_finals(results, value), results, value)
-    }
-    of_configs = {
-        _key(value): row
-        for value in expected.values
-        if value.config and (row := _config_cell(results, value)) is not None
-    }
-    return {**of_finalists, **of_configs}
-
-
-def _finals(results: StudyResults, value: ExpectedValue) -> pl.DataFrame:
-    finals = final_trials(_trials_under(results, value.protocol).lazy(), value.train_on or None)
-    return finals.filter(pl.col("stage") == "final")
-
-
-def _config_cell(results: StudyResults, value: ExpectedValue) -> dict[str, object] | None:
-    """The cell of one config of the searches, whose repeats count as seeds; None without one."""
-    columns = {f"hp.{name}": text for name, text in value.hyperparameters.items()}
-    trials = _trials_under(results, value.protocol)
-    if not columns.keys() <= set(trials.columns):
-        return None
-    searched = trials.filter(
+def _runs(results: StudyResults, asked: ExpectedValue) -> pl.DataFrame:
+    """The finals, or the trials of searches of one config, whose repeats count as seeds."""
+    # Of a protocol that is not named: the study's own, whichever the page was requested for.
+    label = compared_protocol(protocols_of(results.study), asked.protocol or None).label
+    trials = trials_of(results.trials, label)
+    if not asked.config:
+        finals = final_trials(trials.lazy(), asked.train_on or None)
+        return finals.filter(pl.col("stage") == "final")
+    columns = {f"hp.{name}": text for name, text in asked.hyperparameters.items()}
+    is_known = columns.keys() <= set(trials.columns)
+    return trials.filter(
         pl.col("stage") == "search",
         pl.col("state") != "PRUNED",  # such a trial was not tested
-        pl.col("block") == value.block,
-        pl.col("loss") == value.loss,
-        *(_is_near(trials, name, text) for name, text in columns.items()),
-    ).with_columns(pl.lit(value.config).alias("finalist"), pl.col("repeat").alias("seed_index"))
-    rows = _cells(searched, results, value)
-    return next((row for row in rows if row["k"] == value.k), None)
+        *(_is_near(trials, name, text) for name, text in columns.items() if is_known),
+        pl.lit(is_known),
+    ).with_columns(pl.lit(asked.finalist).alias("finalist"), seed_index=pl.col("repeat"))
 
 
 def _is_near(trials: pl.DataFrame, column: str, text: str) -> pl.Expr:
@@ -155,29 +142,6 @@ def _is_near(trials: pl.DataFrame, column: str, text: str) -> pl.Expr:
     return (pl.col(column) - number).abs() <= _ROUNDING * max(1.0, abs(number))
 
 
-def _trials_under(results: StudyResults, protocol: str) -> pl.DataFrame:
-    # Of a protocol that is not named: the study's own, whichever the page was requested for.
-    label = compared_protocol(protocols_of(results.study), protocol or None).label
-    return trials_of(results.trials, label)
-
-
-def _cells(
-    runs: pl.DataFrame, results: StudyResults, value: ExpectedValue
-) -> Iterator[dict[str, object]]:
-    """One row for each cell and K of these trials, as the value asks; K is 0 without one."""
-    metric = value.metric or results.objective
-    if value.statistic == "validation":
-        scores = validation_scores(runs, metric, results.ks)
-    else:
-        scores = final_scores(runs, results.reader.test_scores(), metric)
-    if value.fold:
-        scores = scores.filter(pl.col("fold") == value.fold - 1)
-    found = cells(runs, scores)
-    if value.statistic == "sd":
-        found = _deviations(found, scores)
-    yield from found.iter_rows(named=True)
-
-
 def _deviations(found: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The cells with the deviation over folds in place of the mean; seeds are averaged first."""
     keys = [*CELL_COLUMNS, "k"]
@@ -187,31 +151,17 @@ def _deviations(found: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     return found.drop("score").join(deviations, on=keys, how="left").with_columns(of_none)
 
 
-def _comparison(
-    value: ExpectedValue, row: dict[str, object] | None, is_impossible: bool
-) -> Comparison:
-    ours, seed_std = (_percent(row, name) for name in ("score", "seed_std"))
-    num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
+def _comparison(value: ExpectedValue, cell: Mapping[str, Any], is_impossible: bool) -> Comparison:
+    ours, seed_std, num_seeds = cell.get("score"), cell.get("seed_std"), cell.get("num_seeds", 0)
     half_width = None
-    if seed_std is not None and says_how_sure(num_seeds, seed_std, PERCENT):
-        half_width = t_reach(num_seeds - 1) * seed_std / math.sqrt(num_seeds)
+    if seed_std is not None and says_how_sure(num_seeds, PERCENT * seed_std, PERCENT):
+        half_width = t_reach(num_seeds - 1) * (PERCENT * seed_std) / math.sqrt(num_seeds)
     return Comparison(
         published=value.value,
         tolerance=value.tolerance,
-        ours=ours,
+        ours=None if ours is None else PERCENT * ours,
         half_width=half_width,
         num_seeds=num_seeds,
-        num_failed=num_failed,
+        num_failed=cell.get("num_failed", 0),
         is_impossible=is_impossible,
     )
-
-
-def _percent(row: dict[str, object] | None, name: str) -> float | None:
-    share = None if row is None else row[name]
-    return PERCENT * share if isinstance(share, float) else None
-
-
-def _count(row: dict[str, object] | None, name: str) -> int:
-    count = 0 if row is None else row[name]
-    assert isinstance(count, int)
-    return count
