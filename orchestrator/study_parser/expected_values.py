@@ -164,13 +164,7 @@ def _expected_value(study: Study, keys: _Keys, row: Mapping[str, str]) -> Expect
     trained = keys.train_on and _match("train_on", keys.train_on, study.final.train_on)
     primary = str(study.ks[0])
     label = protocol and _match("protocol", protocol, labels)
-    finals = [study.final.protocol] if study.final.protocol else study.protocols
-    num_folds = max(it.num_folds for it in finals)
-    is_known = {"test": True, "validation": metric == own, "sd": num_folds > 1}
-    known_statistics: list[Statistic] = [it for it in get_args(Statistic) if is_known[it]]
-    statistic = _match("statistic", row.get("statistic") or "test", known_statistics)
-    fold = row.get("fold") or ""
-    folds = [] if statistic == "sd" else [*map(str, range(1, num_folds + 1))]
+    statistic, fold = _statistic_and_fold(study, row, has_validation=metric == own)
     return ExpectedValue(
         loss=loss,
         block=candidates[0].label,
@@ -183,8 +177,20 @@ def _expected_value(study: Study, keys: _Keys, row: Mapping[str, str]) -> Expect
         protocol=label,
         train_on="" if config else trained,
         statistic=statistic,
-        fold=int(_match("fold", fold, folds)) if fold else 0,
+        fold=fold,
     )
+
+
+def _statistic_and_fold(
+    study: Study, row: Mapping[str, str], *, has_validation: bool
+) -> tuple[Statistic, int]:
+    finals = [study.final.protocol] if study.final.protocol else study.protocols
+    num_folds = max(it.num_folds for it in finals)
+    is_known = {"test": True, "validation": has_validation, "sd": num_folds > 1}
+    known: list[Statistic] = [it for it in get_args(Statistic) if is_known[it]]
+    statistic = _match("statistic", row.get("statistic") or "test", known)
+    folds = [] if statistic == "sd" else [*map(str, range(1, num_folds + 1))]
+    return statistic, int(_match("fold", row["fold"], folds)) if row.get("fold") else 0
 
 
 def _match(column: str, text: str, own: Sequence[_Name]) -> _Name:
@@ -206,7 +212,7 @@ def _check_values(study: Study, values: Sequence[ExpectedValue], problems: Probl
     if not values:
         rule = "has no value of a block, loss and K of this study: translate its names under names"
         problems.at(_FILE, rule)
-    elif all(value.value <= 1 or value.statistic == "sd" for value in values):
+    elif max((it.value for it in values if it.statistic != "sd"), default=100.0) <= 1:
         problems.at(_FILE, "takes scores in percent, such as 69.7; these are all at most 1")
     for value in values:
         needed = ("record_all",) if value.metric else ("record", "record_all")
@@ -215,7 +221,7 @@ def _check_values(study: Study, values: Sequence[ExpectedValue], problems: Probl
             rule = f"needs quarantine: {needed[0]} for the config {value.config}"
             problems.at(_FILE, rule, got=study.quarantine)
             break
-    cells = [replace(value, value=0.0) for value in values]
+    cells = [replace(value, value=0.0, tolerance=0.0) for value in values]
     if len(set(cells)) < len(cells):
         value = next(cell for index, cell in enumerate(cells) if cell in cells[:index])
         what = value.metric or f"k = {value.k}"

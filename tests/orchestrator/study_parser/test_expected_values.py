@@ -242,6 +242,7 @@ def test_statistics_and_folds_are_values_with_tolerances_of_their_own(load):
         ("sd,", "sd,2", STUDY + OF_FOLDS, 'row 4.fold must be one of the study; got "2"'),
         ("sd,", "variance,", STUDY + OF_FOLDS, "row 4.statistic must be one of the study"),
         ("0.3", "much", STUDY + OF_FOLDS, 'must be a score in percent; got "0.5, much"'),
+        ("Validation,,5.0", ",,5.0", STUDY + OF_FOLDS, "has two values of contrastive in"),
         ("0.3", "-1", STUDY + OF_FOLDS, 'must be a score in percent; got "0.5, -1"'),
     ],
 )
