@@ -41,7 +41,7 @@ def dimensions(results: StudyResults, series: Mapping[str, Series]) -> Section |
         selector="Network" if len(plots) > 1 else "",
         table=_table(scores, series, results.metric),
     )
-    return Section(name="dimensions", title="Recall by dimension", parts=(figure,))
+    return Section(name="dimensions", title="Prefixes of the embedding", parts=(figure,))
 
 
 def _scores(results: StudyResults) -> pl.DataFrame:

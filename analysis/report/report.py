@@ -54,7 +54,7 @@ _CHAPTERS: _Chapters[StudyResults] = {
         (scores, "Scores", "No final trial has been tested yet."),
         (
             dimensions,
-            "Recall by dimension",
+            "Prefixes of the embedding",
             "It takes a loss over prefixes, matryoshka:LOSS.",
         ),
         (backbone_or_loss, "Backbone or loss", "It takes two backbones and two losses."),
