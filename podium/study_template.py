@@ -29,6 +29,7 @@ losses:                          # podium losses lists them, podium losses NAME 
   # - memory:contrastive                             # with a cross-batch memory
   # - matryoshka:multi_similarity                    # over prefixes: Recall@K by dimension
   # - softmax>multi_similarity                       # softmax alone for the first epochs
+  # - {{loss: ./myloss.py:MyLoss, label: Ours}}        # a class of your own
   # - loss: pytorch_metric_learning.losses:CircleLoss
   #   space: {{m: {{low: 0.0, high: 0.5}}, gamma: {{low: 16, high: 512, log: true}}}}
 

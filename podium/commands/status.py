@@ -98,7 +98,7 @@ def _list(place: Place, form: Form) -> None:
     from podium.live.stored_studies import stored_studies
 
     if isinstance(place, Path) and not place.is_dir():
-        raise PodiumError(f"the storage must be a folder of studies; got {place}, which is none")
+        raise PodiumError(f"no study has run here: there is no folder {place}")
     found = stored_studies(place)
     if not form.is_text:
         print_table([_record(study) for study in found], form=form)

@@ -218,5 +218,5 @@ def _row(search: SearchProgress, names: Mapping[str, str], score: str) -> Row:
         "failed": str(search.failed or ""),
         "dupl": str(search.duplicates or ""),
         "final": f"{search.finals_done}/{search.finals_planned}",
-        f"best {score}, %": "" if search.best is None else f"{100 * search.best:.1f}",
+        f"best val {score}, %": "" if search.best is None else f"{100 * search.best:.1f}",
     }

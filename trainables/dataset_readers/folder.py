@@ -91,6 +91,8 @@ def _class_folders(root: Path, left_out: Counter[str], dangling: list[Path]) -> 
             left_out[f"folders beside {' and '.join(roles)}"] += len(others)
             return {it: role for role in roles for it in _folders(root / role, left_out, dangling)}
     folders = _folders(root, left_out, dangling)
+    if len(folders) == 1:
+        raise LAYOUT.wrong(f"there must be a folder for each class; {root} has one folder alone")
     middle = len(folders) // 2
     return {folder: "train" if place < middle else "test" for place, folder in enumerate(folders)}
 

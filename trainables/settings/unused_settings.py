@@ -34,6 +34,7 @@ def unused_settings(
     of_images = "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling"
     of_backbone = "warm_up_epochs batch_norm layer_decay lora_rank gradient_checkpointing"
     own_size = f"the images of {dataset} have a size of their own"
+    is_short = epochs - training.linear_warm_up_epochs < 2
     of_adam, of_others = optimiser in ("adamw", "adam"), optimiser in ("rmsprop", "sgd")
     # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     conditions = (
@@ -51,6 +52,7 @@ def unused_settings(
         (not of_adam, "adam_epsilon", f"the optimiser is {optimiser}"),
         (not of_others, "momentum", f"the optimiser is {optimiser}"),
         (training.schedule == "cosine", "step_epochs step_factor", "the schedule is cosine"),
+        (is_short and training.schedule == "cosine", "schedule", "one epoch follows the warm-up"),
         (steps == 0, "step_factor", "step_epochs is 0, so learning rates stay constant"),
         (0 < steps >= epochs, "step_epochs step_factor", f"training ends after {epochs} epochs"),
         (training.clip_value <= 0.0, "clipped", "clip_value is 0, so no gradient is clipped"),

@@ -162,9 +162,9 @@ def read_store(paths: StudyPaths) -> Store:
         refuse_links(paths.folder, deep=False)
         store = _store(paths)
     if store is None:
-        raise PodiumError(
-            f"{paths.folder} is not a results folder of podium: it has no {paths.store.name}"
-        )
+        is_there = isinstance(paths.folder, RemotePath) or paths.folder.exists()
+        why = f"it has no {paths.store.name}" if is_there else "nothing has run there yet"
+        raise PodiumError(f"{paths.folder} is not a results folder of podium: {why}")
     return store
 
 

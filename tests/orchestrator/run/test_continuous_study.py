@@ -102,7 +102,7 @@ def test_the_report_never_calls_it_a_recall(folder):
     ("command", "told"),
     [
         ("tournament", "ranked by ndcg"),
-        ("status", "best nDCG@3"),
+        ("status", "best val nDCG@3"),
         ("plan --full", "scored by nDCG"),
     ],
 )
