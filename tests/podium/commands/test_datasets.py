@@ -62,7 +62,7 @@ def test_what_is_no_error_is_reported_below_the_table(capsys, root):
     ("dataset", "told"),
     [
         ("sop", "podium: sop: {} has no Ebay_train.txt\nExpected:\n"),
-        ("folder", "there must be a folder for each class; {} has one folder alone"),  # as by a run
+        ("folder", "there must be a folder for each class; {} has one folder alone"),
         ("imagenet", "known: cars196, cub200, folder, in_shop, sop"),
     ],
 )

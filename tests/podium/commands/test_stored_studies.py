@@ -41,4 +41,5 @@ def test_the_list_is_printed_as_json_and_csv(results, capsys):
 
 def test_a_storage_that_is_not_there_is_an_error(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "no study has run here: there is no folder podium-results" in output_of(capsys, "status", code=2)
+    said = output_of(capsys, "status", code=2)
+    assert "no study has run here: there is no folder podium-results" in said
