@@ -23,6 +23,8 @@ _KEYS = tuple(
     for key in (field.name, *(_OF_LOSSES if field.name == "image_sizes" else ()))
 )
 
+_IF_ANY = ("code", "labels")
+
 _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
 _KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -37,7 +39,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    is missing where nothing is named by import path, ``population`` where there can be none, and
+    and ``labels`` are missing where no loss has any, ``population`` where there can be none, and
     a few newer keys at their usual values.
     """
     values = asdict(study) | {
@@ -47,7 +49,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "labels": {it.name: it.label for it in study.losses if it.label},
         "training": {"recipe": study.training.recipe, **study.training.overrides},
     }
-    keys = (key for key in _KEYS if key != "code" or study.code)
+    keys = (key for key in _KEYS if key not in _IF_ANY or values[key])
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
     if study.search.population == 1 and not are_heads(study.training, study.backbones):
         del plain["search"]["population"]
@@ -108,7 +110,7 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
                 "name": name,
                 "space": _space(spaces[name]) if name in spaces else None,
                 "values": stated.get(name, {}),
-                "label": values["labels"].get(name, ""),
+                "label": values.get("labels", {}).get(name, ""),
             }
             for name in values["losses"]
         ],

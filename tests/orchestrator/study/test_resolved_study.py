@@ -28,7 +28,7 @@ def test_a_study_comes_back_from_its_yaml(tmp_path, text):
 
 def test_no_default_is_left_out(tmp_path):
     values = resolved_dict(load(tmp_path, MINIMAL))
-    of_losses = {"spaces", "values", "labels"}
+    of_losses = {"spaces", "values"}
     assert set(values) == {*Study.__dataclass_fields__, *of_losses} - {"code"}
     assert values["search"]["early_stopping"] == {
         "kind": "asha",

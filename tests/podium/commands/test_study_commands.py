@@ -59,7 +59,7 @@ def test_the_template_mentions_every_key():
     resolved = resolved_dict(plan_of_template())
     keys = {"study", "metrics", "protocol", *resolved, *resolved["search"], *resolved["final"]}
     keys |= set(resolved["search"]["early_stopping"]) | set(resolved["resources"])
-    keys -= {"name", "ks", "labels", "protocols", "spaces", "warm_starts"}
+    keys -= {"name", "ks", "protocols", "spaces", "warm_starts"}
     assert [key for key in sorted(keys) if f"{key}:" not in text] == []
 
 
