@@ -56,7 +56,6 @@ format: .venv/installed-dev
 
 benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.demo
-	$(BIN)/python -m benchmarks.start_up
 	$(BIN)/python -m benchmarks.orchestration
 	$(BIN)/python -m benchmarks.driver
 	$(BIN)/python -m benchmarks.large_store

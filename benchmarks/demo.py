@@ -3,7 +3,8 @@
     python -m benchmarks.demo [--slots 2]
 
 Runs `podium run studies/quickstart.yaml` into a temporary folder, Ray's start and the report
-included; glyphs that were rendered before stay cached.
+included; glyphs that were rendered before stay cached. A slot is occupied between the start and
+the commit of a trial, and counts from the first start to the last commit.
 """
 
 import argparse
@@ -13,9 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import polars as pl
 import psutil
 
-from benchmarks.occupancy import occupancy_line
+from podium.orchestrator.results.trial_files.reader import Reader
 
 POLL_SECONDS = 0.2
 
@@ -32,7 +34,7 @@ def main() -> None:
         seconds = time.perf_counter() - started
         print(f"exit code {driver.returncode}, {seconds:.0f} s in all")
         print(f"driver's peak resident memory: {peak_bytes / 2**20:.0f} MB")
-        print(occupancy_line(Path(storage) / "quickstart", options.slots))
+        print(_occupancy_line(Path(storage) / "quickstart", options.slots))
 
 
 def _peak_bytes(driver: "subprocess.Popen[bytes]") -> int:
@@ -45,6 +47,26 @@ def _peak_bytes(driver: "subprocess.Popen[bytes]") -> int:
         time.sleep(POLL_SECONDS)
     driver.wait()
     return peak
+
+
+def _occupancy_line(study: Path, slots: int) -> str:
+    started, ended, seconds = map(pl.col, ("started_at", "ended_at", "seconds"))
+    trials, busy, span, training = (
+        Reader(study)
+        .trials()
+        .select(
+            pl.len(),
+            (ended - started).sum().dt.total_seconds(fractional=True).alias("busy"),
+            (ended.max() - started.min()).dt.total_seconds(fractional=True).alias("span"),
+            seconds.sum(),
+        )
+        .collect()
+        .row(0)
+    )
+    return (
+        f"{trials} trials in {span:.1f} s on {slots} slots: occupied {busy / slots / span:.1%}, "
+        f"of it in training, validation and test {training / slots / span:.1%}"
+    )
 
 
 if __name__ == "__main__":

@@ -26,21 +26,8 @@ from ray import tune
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.run.run_study import Console, run_study
 from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
-from podium.orchestrator.study.study import (
-    EarlyStopping,
-    FinalSettings,
-    ResourceSettings,
-    SearchSettings,
-    Study,
-    StudyLoss,
-    StudyTraining,
-)
-from podium.trainables.settings.trial_settings import (
-    BackboneSettings,
-    DatasetSettings,
-    ProtocolSettings,
-    TrialSettings,
-)
+from podium.orchestrator.study_validation.load_study import load_study
+from podium.trainables.settings.trial_settings import TrialSettings
 from podium.trainables.trial_reports import EpochReport, Score, TestReport
 
 _ONE_CPU = Demand(cpus=1.0, gpus=0.0)
@@ -134,19 +121,18 @@ def _bare(trials: int, reports: int, slots: int) -> float:
 
 
 def _podium(executor: RayTuneExecutor, trial: Any, trials: int, reports: int) -> float:
-    study = Study(
-        name="orchestration",
-        datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
-        backbones=(BackboneSettings(name="conv_small"),),
-        embedding_dims=(16,),
-        losses=(StudyLoss("contrastive"),),
-        protocols=(ProtocolSettings(val_fraction=0.25),),
-        search=SearchSettings(
-            sampler="random", trials=trials, early_stopping=EarlyStopping(kind="none")
-        ),
-        final=FinalSettings(seeds=1),
-        training=StudyTraining(overrides={"epochs": reports}),
-        resources=ResourceSettings(),
+    study = load_study(
+        {
+            "study": "orchestration",
+            "datasets": [{"name": "glyphs"}],
+            "backbones": ["conv_small"],
+            "embedding_dims": [16],
+            "losses": ["contrastive"],
+            "protocol": {"kind": "fixed", "val_fraction": 0.25},
+            "search": {"sampler": "random", "trials": trials, "early_stopping": "none"},
+            "final": {"seeds": 1},
+            "training": {"epochs": reports},
+        }
     )
     spent: list[float] = []
 

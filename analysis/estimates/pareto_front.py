@@ -1,13 +1,9 @@
 """Which points are on the Pareto front of two quantities, both better if smaller."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
 
-def on_front(
-    frame: pl.DataFrame, cost: pl.Expr, regret: pl.Expr, *, within: Sequence[str] = ()
-) -> pl.Series:
+def on_front(frame: pl.DataFrame, cost: pl.Expr, regret: pl.Expr) -> pl.Series:
     """Whether no other row costs and regrets as little, and one of them less.
 
     Rows that equal each other are on the front together. A row whose cost or regret is missing is
@@ -18,15 +14,13 @@ def on_front(
         cost: cost of each row.
         regret: regret of each row. Regrets are estimates: a front of few searches is no more
             certain than their intervals.
-        within: columns whose values rows must share to be compared.
     """
     points = frame.select(
-        pl.struct(pl.lit(0), *within).alias("group"),
         cost.cast(pl.Float64).fill_nan(None).alias("cost"),
         regret.cast(pl.Float64).fill_nan(None).alias("regret"),
     )
-    known = points.drop_nulls().unique()
-    least_before = pl.col("regret").cum_min().shift().over("group", order_by=["cost", "regret"])
+    known = points.drop_nulls().unique().sort("cost", "regret")
+    least_before = pl.col("regret").cum_min().shift()
     front = known.with_columns(
         (pl.col("regret") < least_before).fill_null(value=True).alias("on_front")
     )

@@ -79,7 +79,9 @@ def variance_moments(
     kept[RESIDUAL] = np.arange(scores.height)
     score_N = scores["score"].to_numpy()
     rest_N = score_N - (np.bincount(of_fixed, score_N) / np.bincount(of_fixed))[of_fixed]
-    sums_T = np.array([_sum_between(rest_N, of_term) for of_term in kept.values()])
+    sums_T = np.array(  # of squares between the levels of a term, r' Z (Z'Z)^-1 Z' r
+        [(np.bincount(of, rest_N) ** 2 / np.bincount(of)).sum() for of in kept.values()]
+    )
     factors_TT = np.array(
         [[_factor(one, other, of_fixed) for other in kept.values()] for one in kept.values()]
     )
@@ -165,11 +167,6 @@ def _pairs(first: _Codes, second: _Codes) -> tuple[_Codes, _Codes, _Codes]:
     width = int(second.max()) + 1
     pairs, counts = np.unique(first * width + second, return_counts=True)
     return pairs // width, pairs % width, counts
-
-
-def _sum_between(rest_N: NDArray[np.float64], of_term: _Codes) -> float:
-    """Sum of squares between the levels of a term, r' Z (Z'Z)^-1 Z' r."""
-    return float((np.bincount(of_term, rest_N) ** 2 / np.bincount(of_term)).sum())
 
 
 def _factor(one: _Codes, other: _Codes, of_fixed: _Codes) -> float:

@@ -99,9 +99,11 @@ def thinned(count: int, most: int) -> list[int]:
 
     Args:
         count: number of positions.
-        most: how many to keep, at least 2.
+        most: how many to keep, at least 1; a single one is in the middle.
     """
     if count <= most:
         return list(range(count))
+    if most == 1:
+        return [count // 2]
     step = (count - 1) / (most - 1)
     return [int(step * position + 0.5) for position in range(most)]

@@ -100,12 +100,12 @@ def _columns(points: Sequence[Point], names: Sequence[str]) -> dict[str, list[An
         "name": [numbers[point.name] for point in points],
         "x": [rounded(point.x) for point in points],
         "y": [rounded(point.y) for point in points],
-        **{field: values for field, values in optional.items() if _has_any(values)},
+        **{
+            field: values
+            for field, values in optional.items()
+            if any(value not in (None, "") and value is not False for value in values)
+        },
     }
-
-
-def _has_any(values: Sequence[Any]) -> bool:
-    return any(value not in (None, "") and value is not False for value in values)
 
 
 def _looks(looks: Mapping[str, Series] | None) -> dict[str, Any] | None:

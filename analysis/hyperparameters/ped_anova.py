@@ -102,19 +102,13 @@ def _shares(
 def _choice_density(counts_RG: Floats) -> Floats:
     """Each trial and the prior share a weight; a trial's kernel leaves a little to others."""
     num_R1 = counts_RG.sum(axis=1, keepdims=True)
-    num_kernels_R1 = _num_distinct(counts_RG) + 1
+    num_kernels_R1 = (counts_RG > 0).sum(axis=1, keepdims=True) + 1.0
     size = counts_RG.shape[1]
     spread_R1 = 1 / num_kernels_R1
     kernel_total_R1 = 1 + size * spread_R1
     observed_RG = (counts_RG + num_R1 * spread_R1) / kernel_total_R1
     density: Floats = (observed_RG + 1 / size) / (num_R1 + 1)
     return density
-
-
-def _num_distinct(counts_RG: Floats) -> Floats:
-    """How many cells hold a trial, (R, 1)."""
-    distinct: Floats = (counts_RG > 0).sum(axis=1, keepdims=True).astype(np.float64)
-    return distinct
 
 
 def _number_density(counts_RG: Floats) -> Floats:

@@ -26,12 +26,11 @@ class Friedman:
     permutation_p_value: float | None
 
 
-def friedman_test(ranks_BC: NDArray[np.float64], *, seed: int = 0) -> Friedman:
+def friedman_test(ranks_BC: NDArray[np.float64]) -> Friedman:
     """Test average ranks for equality; blocks are independent, ranks within them are not.
 
     Args:
         ranks_BC: average ranks within each of B >= 2 blocks of C >= 3 competitors.
-        seed: seed of the permutations.
 
     Sources: Friedman 1937; tie correction Conover 1999, section 5.8; Demšar 2006,
     section 3.2.2.
@@ -48,7 +47,7 @@ def friedman_test(ranks_BC: NDArray[np.float64], *, seed: int = 0) -> Friedman:
         p_value=chi_square_tail(statistic, df),
         degrees_of_freedom=df,
         kendall_w=statistic / (num_blocks * df),
-        permutation_p_value=_permutation_p_value(ranks_BC, seed)
+        permutation_p_value=_permutation_p_value(ranks_BC)
         if num_blocks < _FEW_BLOCKS and scale > 0
         else None,
     )
@@ -69,9 +68,9 @@ def _spread(totals: NDArray[np.float64], num_blocks: int) -> NDArray[np.float64]
     return spread
 
 
-def _permutation_p_value(ranks_BC: NDArray[np.float64], seed: int) -> float:
+def _permutation_p_value(ranks_BC: NDArray[np.float64]) -> float:
     """Share of random reorderings within blocks at least as extreme, the given one included."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     num_blocks = len(ranks_BC)
     shuffled = generator.permuted(np.tile(ranks_BC, (_PERMUTATIONS, 1)), axis=1)
     totals = shuffled.reshape(_PERMUTATIONS, num_blocks, -1).sum(axis=1)

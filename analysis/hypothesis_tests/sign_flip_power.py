@@ -17,7 +17,6 @@ def sign_flip_power(
     is_against_one: bool,
     difference_std: float,
     alpha: float,
-    seed: int = 0,
 ) -> float:
     """The share of simulated studies in which one better loss differs from a given other.
 
@@ -30,15 +29,14 @@ def sign_flip_power(
         is_against_one: whether the better one is compared with each other, not all pairs.
         difference_std: standard deviation of the difference of two losses over units.
         alpha: level of the test.
-        seed: equal seeds give equal numbers.
     """
     if difference_std == 0:
         return 1.0 if num_units >= fewest_units(alpha) else 0.0
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     first_P, second_P = np.triu_indices(num_losses, k=1)
     if is_against_one:
         first_P, second_P = first_P[: num_losses - 1], second_P[: num_losses - 1]
-    flips_UN = sign_flips(num_units, _MOST_FLIPS, seed)
+    flips_UN = sign_flips(num_units, _MOST_FLIPS)
     fitting = _MOST_NUMBERS // (flips_UN.shape[1] * len(first_P))
     num_tables = min(_TABLES, max(20, fitting))
     num_found = 0

@@ -191,6 +191,7 @@ def render_page(page: Page) -> str:
     forbids itself any network access.
     """
     main = fragment("main.html.j2", page=page)
+    looks = {it.name: {"colour": it.css_colour, "symbol": it.symbol} for it in page.series}
     script = page_script({plot.kind for plot in plots_of(page)})
     return json_visible(
         fragment(
@@ -198,7 +199,7 @@ def render_page(page: Page) -> str:
             page=page,
             main=main,
             markers=_markers(main),
-            competitors=_competitors(page),
+            competitors=_embedded_json(looks),
             style=Markup(_text("page.css")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),
@@ -235,12 +236,6 @@ def _markers(main: str) -> Markup:
     """The symbols that keys of competitors refer to, each drawn once."""
     used = set(re.findall(r'<use href="#(key-\w+)"/>', main))
     return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
-
-
-def _competitors(page: Page) -> Markup:
-    """Name -> look of every competitor, for the scripts."""
-    looks = {it.name: {"colour": it.css_colour, "symbol": it.symbol} for it in page.series}
-    return _embedded_json(looks)
 
 
 def _embedded_json(values: object) -> Markup:

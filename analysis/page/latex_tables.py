@@ -15,69 +15,21 @@ _UNPRINTABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+|[\x00-\x1f\x7f-\x9f]+")
 # What LaTeX has for characters that are commands, or that its fonts may lack.
 _CHARACTERS = {
     "\0": "{}",  # put between hyphens
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "$": r"\$",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#",
+    "_": r"\_", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
     '"': "''",
     # After \\ and \midrule these would be read as arguments.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "\N{NO-BREAK SPACE}": "~",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≈": r"$\approx$",
-    "≠": r"$\neq$",
-    "→": r"$\to$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "…": r"\dots{}",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "°": r"\textdegree{}",
-    "²": r"\textsuperscript{2}",
-    "³": r"\textsuperscript{3}",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "δ": r"$\delta$",
-    "Δ": r"$\Delta$",
-    "ε": r"$\varepsilon$",
-    "η": r"$\eta$",
-    "θ": r"$\theta$",
-    "κ": r"$\kappa$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "µ": r"$\mu$",
-    "ν": r"$\nu$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "φ": r"$\varphi$",
-    "χ": r"$\chi$",
-    "ω": r"$\omega$",
-    "✓": "yes",
-    "✗": "no",
-}
+    "[": "{[}", "]": "{]}", "*": "{*}", "\N{NO-BREAK SPACE}": "~", "−": "$-$", "–": "--",
+    "—": "---", "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$",
+    "≈": r"$\approx$", "≠": r"$\neq$", "→": r"$\to$", "∞": r"$\infty$", "√": r"$\surd$",
+    "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "°": r"\textdegree{}",
+    "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "α": r"$\alpha$", "β": r"$\beta$",
+    "γ": r"$\gamma$", "δ": r"$\delta$", "Δ": r"$\Delta$", "ε": r"$\varepsilon$", "η": r"$\eta$",
+    "θ": r"$\theta$", "κ": r"$\kappa$", "λ": r"$\lambda$", "μ": r"$\mu$", "µ": r"$\mu$",
+    "ν": r"$\nu$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "φ": r"$\varphi$",
+    "χ": r"$\chi$", "ω": r"$\omega$", "✓": "yes", "✗": "no",
+}  # fmt: skip
 _LAST_SAFE = "\u017f"  # the last letter that pdfLaTeX's fonts have for sure
 
 
@@ -160,14 +112,11 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 
 def _head_rows(table: Table) -> Iterator[str]:
     if table.groups:
-        yield _row([_group(label, span) for label, span in table.groups])
+        yield _row(
+            [f"\\multicolumn{{{span}}}{{c}}{{{_escape(label)}}}" for label, span in table.groups]
+        )
         yield " ".join(_group_rules(table))
     yield _row([_escape(column.label) for column in table.columns])
-
-
-def _group(label: str, span: int) -> str:
-    text = _escape(label) if label else ""
-    return f"\\multicolumn{{{span}}}{{c}}{{{text}}}"
 
 
 def _group_rules(table: Table) -> Iterator[str]:
@@ -178,7 +127,10 @@ def _group_rules(table: Table) -> Iterator[str]:
 
 
 def _rows(table: Table) -> Iterator[str]:
-    details = [_longest_detail(table, position) for position in range(len(table.columns))]
+    details = [
+        max((row[position].detail for row in table.rows), key=len, default="")
+        for position in range(len(table.columns))
+    ]
     for row in table.rows:
         cells = zip(row, table.columns, details, strict=True)
         yield _row([_cell(cell, column, longest) for cell, column, longest in cells])
@@ -186,10 +138,6 @@ def _rows(table: Table) -> Iterator[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return f"{' & '.join(cells)} \\\\"
-
-
-def _longest_detail(table: Table, position: int) -> str:
-    return max((row[position].detail for row in table.rows), key=len, default="")
 
 
 def _cell(cell: Cell, column: Column, longest: str) -> str:

@@ -5,9 +5,9 @@ of a table and some of a figure's plots, and says so; tables that are written as
 have everything.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
+from podium.analysis.figures.lines import thinned
 from podium.analysis.figures.plot import Plot
 from podium.analysis.page.html_page import Fold, Illustration, Page, Part, SideBySide
 from podium.analysis.page.tables import Table
@@ -77,7 +77,7 @@ def _figure(figure: Illustration) -> Illustration:
     most = max(1, int(MOST_PLOTS / plots_of_label))
     if len(labels) <= most:
         return figure if table is figure.table else replace(figure, table=table)
-    kept = set(spread(labels, most))
+    kept = {labels[position] for position in thinned(len(labels), most)}
     plots: tuple[Plot, ...] = tuple(
         plot for plot in figure.plots if not plot.label or plot.label in kept
     )
@@ -86,18 +86,3 @@ def _figure(figure: Illustration) -> Illustration:
         f" {figure.selector.lower() or 'plot'}s in their order."
     )
     return replace(figure, plots=plots, table=table, caption=f"{figure.caption} {said}")
-
-
-def spread(names: Sequence[str], most: int) -> list[str]:
-    """At most so many names, spread evenly from the first to the last.
-
-    Args:
-        names: names in their order.
-        most: greatest number of them, at least 1.
-    """
-    if len(names) <= most:
-        return list(names)
-    if most == 1:
-        return [names[len(names) // 2]]
-    step = (len(names) - 1) / (most - 1)
-    return [names[int(step * position + 0.5)] for position in range(most)]

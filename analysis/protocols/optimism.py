@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from typing import cast
 
 import numpy as np
@@ -60,7 +61,7 @@ def class_optimism(
     """
     rows: list[dict[str, object]] = []
     every = chain.from_iterable(map(_networks, class_hits))
-    for number, (search, found) in enumerate(groupby(every, key=_search_of)):
+    for number, (search, found) in enumerate(groupby(every, key=itemgetter(0))):
         networks = [network for _, network in found]
         rows.append(
             {
@@ -157,10 +158,6 @@ def _networks(class_hits: pl.DataFrame) -> Iterator[tuple[_Place, _Network]]:
     ):
         part = (column[start:end] for column in columns)
         yield cast("_Place", tuple(search)), _network(config, fold, run_seed, *part)
-
-
-def _search_of(found: tuple[_Place, _Network]) -> _Place:
-    return found[0]
 
 
 def _network(

@@ -26,7 +26,8 @@ def protocol_headline(study: ProtocolStudy) -> str:
     found = ranked_means(means, measure, non_leaking(study))
     if len(found) < 2:
         return ""
-    if _cover_different_searches(means, measure, [label for label, _ in found]):
+    is_ranked = pl.col("protocol").is_in([label for label, _ in found])
+    if means.filter(is_ranked, measure=measure)["num_cells"].n_unique() > 1:
         return (
             "Protocols cannot be ranked yet: what they picked has not been tested in the same"
             " searches."
@@ -42,12 +43,6 @@ def protocol_headline(study: ProtocolStudy) -> str:
         f" {number(_POINTS * (value - behind))} points above the next, {second} ({how})"
         f"{_not_different(study, best)}."
     )
-
-
-def _cover_different_searches(means: pl.DataFrame, measure: str, labels: Collection[str]) -> bool:
-    """Whether the means are over different numbers of searches, so that their levels differ."""
-    rows = means.filter(pl.col("measure") == measure, pl.col("protocol").is_in(list(labels)))
-    return rows["num_cells"].n_unique() > 1
 
 
 def _not_different(study: ProtocolStudy, best: Sequence[str]) -> str:

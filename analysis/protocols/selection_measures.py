@@ -94,7 +94,9 @@ def _ceilings(candidates: Candidates) -> dict[str, float | None]:
     val_C, test_CE = _compared_scores(candidates)
     if len(val_C) < 2 or test_CE.shape[1] < 2:
         return {}
-    return {"ceiling": _noise_ceiling(test_CE), "at_ceiling": _share_at_ceiling(test_CE)}
+    means_C = test_CE.mean(axis=1).round(MEAN_DIGITS)
+    is_near_C = means_C >= means_C.max() - _standard_error(test_CE)
+    return {"ceiling": _noise_ceiling(test_CE), "at_ceiling": float(is_near_C.mean())}
 
 
 def _overtuning(candidates: Candidates) -> float | None:
@@ -145,12 +147,6 @@ def _noise_ceiling(test_CE: NDArray[np.float64]) -> float | None:
         [kendall_tau(a.tolist(), b.tolist()) for a, b in zip(first, second, strict=True)]
     )
     return None if np.isnan(taus).all() else float(np.nanmean(taus))
-
-
-def _share_at_ceiling(test_CE: NDArray[np.float64]) -> float:
-    """Share of configs within one standard error of the best mean, over two or more test runs."""
-    means_C = test_CE.mean(axis=1).round(MEAN_DIGITS)
-    return float((means_C >= means_C.max() - _standard_error(test_CE)).mean())
 
 
 def _standard_error(test_CE: NDArray[np.float64]) -> float:

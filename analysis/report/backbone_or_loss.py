@@ -29,23 +29,19 @@ def backbone_or_loss(results: StudyResults, series: Mapping[str, Series]) -> Sec
     if found is None:
         return None
     spreads = {name: f"{number(PERCENT * it, 1)} points" for name, it in found.spreads.items()}
+    few = min(scores[name].n_unique() for name in ("backbone", "loss"))
+    caution = f" Of {few} levels of one of them this is a rough guess." if few < _ENOUGH else ""
     text = (
         f"Of the variance of test {results.metric} of tuned losses within a data set, dimension"
         f" and size the backbone is {percent(found.shares['backbone'])} and the loss"
         f" {percent(found.shares['loss'])}: another backbone moves it by {spreads['backbone']}"
-        f" (one standard deviation), another loss by {spreads['loss']}.{_caution(scores)}"
+        f" (one standard deviation), another loss by {spreads['loss']}.{caution}"
     )
     return Section(
         name="backbone-or-loss",
         title="Backbone or loss",
         parts=(Paragraph(text=text), _table(found, scores, results.metric)),
     )
-
-
-def _caution(scores: pl.DataFrame) -> str:
-    """What few levels mean for the estimates; empty with enough."""
-    few = min(scores[name].n_unique() for name in ("backbone", "loss"))
-    return "" if few >= _ENOUGH else f" Of {few} levels of one of them this is a rough guess."
 
 
 def _scores(results: StudyResults) -> pl.DataFrame:

@@ -36,7 +36,9 @@ def configs(results: StudyResults, series: Mapping[str, Series]) -> Section | No
     for position, loss in enumerate(results.losses):
         of_loss = trials.filter(pl.col("loss") == loss)
         of_loss = of_loss.select(it.name for it in of_loss if it.count())
-        searched = [it for it in of_loss.columns if it.startswith("hp.") and _varies(of_loss[it])]
+        searched = [
+            it.name for it in of_loss if it.name[:3] == "hp." and it.drop_nulls().n_unique() > 1
+        ]
         scores = _scores(of_loss.columns)
         if searched and scores and of_loss.select(searched).n_unique() <= _MOST:
             of_config = (pl.col(*scores).mean(), pl.len(), pl.col("is_default").any())
@@ -51,10 +53,6 @@ def configs(results: StudyResults, series: Mapping[str, Series]) -> Section | No
         "Every config that was tried, mean over settings, folds and repeats. None is picked here."
     )
     return Section(name="configs", title="Configs", parts=(Paragraph(text=text), *parts))
-
-
-def _varies(values: pl.Series) -> bool:
-    return values.drop_nulls().n_unique() > 1
 
 
 def _with_test_scores(results: StudyResults) -> pl.DataFrame:

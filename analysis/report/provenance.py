@@ -22,7 +22,10 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: what was recorded at the start, what the trials say, hashes, and the study."""
     del series  # it has no figure
     recorded = results.reader.provenance()
-    at_start = (*_at_start(_without_own_lines(recorded)), *_searched(recorded))
+    # Fairness and networks are told by other sections, and spaces have lines of their own.
+    told = ("fairness", "networks", "spaces")
+    others = {name: value for name, value in recorded.items() if name not in told}
+    at_start = (*_at_start(others), *_searched(recorded))
     facts = (
         *_recorded(results.trials),
         *_seeds(results),
@@ -43,12 +46,6 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
             Fold(summary="The study, resolved", parts=(study,)),
         ),
     )
-
-
-def _without_own_lines(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without fairness and networks, told by other sections, and spaces, which have own lines."""
-    told = ("fairness", "networks", "spaces")
-    return {name: value for name, value in values.items() if name not in told}
 
 
 def _searched(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -307,7 +307,7 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
     A table of very many blocks has its blocks below each other instead.
     """
     grid = table_grid(results.table)
-    word = _score_word(results)
+    word = results.score if results.table.k is None else f"{results.score}@{results.table.k}"
     printed = block_tables(grid, series, Scale(word=word, heads={}), name="scores")
     if widest(printed) > _MOST_COLUMNS:
         printed = (_score_table(results.tournament, series, score=results.score),)
@@ -322,12 +322,6 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
             *_table_every_k(results, series),
         ),
     )
-
-
-def _score_word(results: TableResults) -> str:
-    """``recall``, or ``recall@1`` where the file says of which K."""
-    k = results.table.k
-    return results.score if k is None else f"{results.score}@{k}"
 
 
 def _table_every_k(results: TableResults, series: Mapping[str, Series]) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from podium.analysis.page.page_limits import spread
+from podium.analysis.figures.lines import thinned
 from podium.analysis.study_results.study_results import StudyResults
 
 _MOST_POINTS = 8_000  # of the lines of one figure, so that a page stays small
@@ -32,8 +32,7 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
         )
         .sort("score", "block", nulls_last=True)
     )
-    blocks: list[str] = levels["block"].to_list()
-    return spread(blocks, most)
+    return levels["block"].gather(thinned(levels.height, most)).to_list()
 
 
 def ranked_losses(results: StudyResults, having: Collection[str]) -> list[str]:

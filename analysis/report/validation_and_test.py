@@ -103,9 +103,10 @@ def _summary(finalists: pl.DataFrame) -> str:
 def _errors(results: StudyResults) -> str:
     """Standard errors of scores from the choice of classes alone; empty if unknown."""
     errors = (PERCENT * pl.col("standard_error")).median()
+    validation = class_intervals(results.finals, results.reader.final_hits(), results.k)
     medians = [
         found.filter(pl.col("finalist") == "winner").select(errors).item()
-        for found in (_validation_classes(results), results.test_classes)
+        for found in (validation, results.test_classes)
     ]
     if None in medians:
         return ""
@@ -128,11 +129,6 @@ def _optimism(results: StudyResults) -> str:
         f" lose {number(PERCENT * means[0])} points on average. All classes together choose with"
         " less noise, so the optimism (selection bias) of validation scores is smaller."
     )
-
-
-def _validation_classes(results: StudyResults) -> pl.DataFrame:
-    """Intervals over validation classes, at the epoch that each final run selected."""
-    return class_intervals(results.finals, results.reader.final_hits(), results.k)
 
 
 def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:

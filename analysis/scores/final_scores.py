@@ -41,7 +41,8 @@ def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFr
         PodiumError: competitors were tested on different test sets or under different protocols.
     """
     tested = trials.filter(pl.col("stage").is_in(["final", "baseline"])).collect()
-    wanted = train_on or _usual_training(tested)
+    trained = set(tested["train_on"].drop_nulls())
+    wanted = train_on or ("part" if "part" in trained or not trained else "all")
     finals = _in_every_block(
         tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
     )
@@ -65,11 +66,6 @@ def _in_every_block(tested: pl.DataFrame) -> pl.DataFrame:
     blocks = of_blocks.select("block", "embedding_dim", *alike).unique(maintain_order=True)
     in_blocks = of_all.drop("block", "embedding_dim").join(blocks, on=alike, nulls_equal=True)
     return pl.concat([of_blocks, in_blocks.select(tested.columns)])
-
-
-def _usual_training(tested: pl.DataFrame) -> str:
-    trained = tested["train_on"].drop_nulls().unique().to_list()
-    return "part" if "part" in trained or not trained else "all"
 
 
 def refuse_mixed(trials: pl.DataFrame) -> None:

@@ -66,7 +66,8 @@ def fold_table(
     tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
     if tested.is_empty():
         raise PodiumError("no fold of the final stage has a test score yet")
-    if _has_fresh_splits(kfold):
+    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
+    if (splits["split_hash"] > 1).any():  # only repeats give a fold several
         num_repeats = finals["repeat"].n_unique()
         tested = tested.with_columns(
             (pl.col("repeat") * pl.col("num_folds") + pl.col("fold")).alias("fold"),
@@ -150,12 +151,6 @@ def cross_validation_pairs(folds: pl.DataFrame) -> pl.DataFrame:
                 found = (*ends, test.p_value, next(adjusted))
             rows.append((*key, a_name, b_name, *found))
     return pl.DataFrame(rows, schema=_PAIRS, orient="row")
-
-
-def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
-    """Whether one fold has several splits, which only repeats can give it."""
-    splits = kfold.group_by("block", "protocol", "fold").agg(pl.col("split_hash").n_unique())
-    return bool((splits["split_hash"] > 1).any())
 
 
 def num_parts() -> pl.Expr:

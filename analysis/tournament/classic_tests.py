@@ -4,8 +4,9 @@ They decide nothing: blocks of one data set repeat each other, which these tests
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -99,10 +100,6 @@ def _friedman(tournament: Tournament) -> str:
     )
 
 
-def _wilcoxon(tournament: Tournament) -> str:
-    return _significant(tournament, "p_holm")
-
-
 def _nemenyi(tournament: Tournament) -> str:
     reach = number(_reach(tournament))
     return f"critical difference {reach} average ranks; {_significant(tournament, 'p_nemenyi')}"
@@ -119,4 +116,8 @@ def _significant(tournament: Tournament, name: str) -> str:
 
 
 _LABELS = {"wilcoxon_holm": "Wilcoxon with Holm", "friedman": "Friedman", "nemenyi": "Nemenyi"}
-_SAID = {"wilcoxon_holm": _wilcoxon, "friedman": _friedman, "nemenyi": _nemenyi}
+_SAID: dict[str, Callable[[Tournament], str]] = {
+    "wilcoxon_holm": partial(_significant, name="p_holm"),
+    "friedman": _friedman,
+    "nemenyi": _nemenyi,
+}

@@ -123,7 +123,10 @@ def _reduced(
         frame = frame.with_columns(-pl.col(layout.score)).rename({layout.score: score})
     kept = filter_rows(frame, of_k, source=file.source)
     if has_k and not of_k:
-        kept = kept.filter(pl.col(_K).eq_missing(_least_common_k(kept, layout.by)))
+        # The least K that every block has, or that most have.
+        blocks = kept.drop_nulls(_K).group_by(_K).agg(pl.struct(layout.by).n_unique().alias("num"))
+        least = blocks.filter(pl.col("num") == pl.col("num").max())[_K].min()
+        kept = kept.filter(pl.col(_K).eq_missing(least))
     kept, left_out = _without_unscored(kept, layout.competitor, score)
     refuse_duplicates(
         kept, by=layout.by, competitor=layout.competitor, score=score, average=average
@@ -212,18 +215,6 @@ def _laid_out(
     named = {column for column, _ in conditions}
     unused = tuple(name for name in layout.unused if name not in named)
     return replace(layout, frame=frame, unused=unused), of_k, warnings
-
-
-def _least_common_k(frame: pl.DataFrame, by: Sequence[str]) -> int | None:
-    """The least K that every block has, or that most have; None if no row has a K.
-
-    Args:
-        frame: one score per row, with a numeric column ``k``.
-        by: columns that name a block.
-    """
-    counts = frame.drop_nulls(_K).group_by(_K).agg(pl.struct(by).n_unique().alias("__blocks"))
-    most = counts.filter(pl.col("__blocks") == pl.col("__blocks").max())
-    return int(most[_K].sort()[0]) if len(most) else None
 
 
 def _without_unscored(

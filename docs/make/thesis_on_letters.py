@@ -9,11 +9,13 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, pairwise
 from pathlib import Path
+from statistics import fmean
 
 import polars as pl
+from scipy.stats import kendalltau
 
 import podium
 from docs.make.markdown import table
@@ -124,48 +126,31 @@ def _which_loss(results: podium.Results) -> Iterator[str]:
     yield table(("loss", "letters", "mean, %", *(f"thesis, {name}" for name in printed)), rows)
     here = {_plain(row["competitor"]): row["average_rank"] for row in found.frame.to_dicts()}
     taus = [
-        f"{name} {_tau([here[loss] for loss in ranks], list(ranks.values())):.2f}"
+        f"{name} {kendalltau([here[loss] for loss in ranks], list(ranks.values())).statistic:.2f}"
         for name, ranks in printed.items()
     ]
+    of_tables = [
+        f"{a} and {b} {kendalltau(list(of_a.values()), [of_b[loss] for loss in of_a]).statistic:.2f}"
+        for (a, of_a), (b, of_b) in combinations(printed.items(), 2)
+    ]
     yield (
-        f"\nKendall's tau of the order here and there: {', '.join(taus)}. Of the thesis's own tables: "
-        + (
-            ", ".join(
-                f"{a} and {b} {_tau(list(printed[a].values()), [printed[b][it] for it in printed[a]]):.2f}"
-                for a, b in (("CUB", "CARS"), ("CUB", "SOP"), ("CARS", "SOP"))
-            )
-            + "."
-        )
+        f"\nKendall's tau of the order here and there: {', '.join(taus)}. Of the thesis's own"
+        f" tables: {', '.join(of_tables)}."
     )
-    groups = {
-        name: [rank for loss, rank in here.items() if (loss in map(_plain, _PROXY)) == is_proxy]
-        for name, is_proxy in (("proxy and classification", True), ("embedding", False))
-    }
-    means = {name: sum(ranks) / len(ranks) for name, ranks in groups.items()}
-    texts = " and ".join(f"{name} losses have {mean:.2f}" for name, mean in means.items())
-    of_thesis = {
-        is_proxy: [
-            rank
-            for ranks in printed.values()
-            for loss, rank in ranks.items()
-            if (loss in map(_plain, _PROXY)) == is_proxy
-        ]
-        for is_proxy in (True, False)
-    }
+    proxies = set(map(_plain, _PROXY))
+
+    def mean_rank(tables: Iterable[Mapping[str, float]], *, is_proxy: bool) -> str:
+        ranks = (item for table in tables for item in table.items())
+        return f"{fmean(rank for loss, rank in ranks if (loss in proxies) == is_proxy):.2f}"
+
+    ours, theirs = (
+        [mean_rank(tables, is_proxy=is_proxy) for is_proxy in (True, False)]
+        for tables in ([here], printed.values())
+    )
     yield (
-        f"\nOn average {texts}; in the thesis {_mean(of_thesis[True]):.2f} and"
-        f" {_mean(of_thesis[False]):.2f}."
+        f"\nOn average proxy and classification losses have {ours[0]} and embedding losses have"
+        f" {ours[1]}; in the thesis {theirs[0]} and {theirs[1]}."
     )
-
-
-def _mean(numbers: list[float]) -> float:
-    return sum(numbers) / len(numbers)
-
-
-def _tau(a: list[float], b: list[float]) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(a, b).statistic)
 
 
 def _dimension(finals: pl.DataFrame) -> Iterator[str]:
@@ -214,7 +199,7 @@ def _speed(reader: Reader) -> Iterator[str]:
     first = reached.group_by("trial_id", "loss").agg(pl.col("epoch").min())
     means = first.group_by("loss").agg(pl.col("epoch").mean()).sort("epoch", "loss")
     by_kind = {
-        is_proxy: _mean(means.filter(pl.col("loss").is_in(_PROXY) == is_proxy)["epoch"].to_list())
+        is_proxy: fmean(means.filter(pl.col("loss").is_in(_PROXY) == is_proxy)["epoch"].to_list())
         for is_proxy in (True, False)
     }
     epochs = curves["epoch"].max()
@@ -235,12 +220,9 @@ def _speed(reader: Reader) -> Iterator[str]:
 
 
 def _tuning(reader: Reader) -> Iterator[str]:
-    finals = (
-        reader.trials()
-        .filter(pl.col("stage") == "final", pl.col("state") == "COMPLETE")
-        .filter(pl.col("protocol") == _first_protocol(reader))
-        .collect()
-    )
+    fixed = reader.trials().filter(stage="search", split_protocol="fixed").select("protocol")
+    finals = reader.trials().filter(stage="final", state="COMPLETE")
+    finals = finals.join(fixed, on="protocol", how="semi").collect()
     score = 100 * pl.col("test_recall_at_1").mean()
     rows = []
     for loss in finals["loss"].unique(maintain_order=True).sort():
@@ -257,8 +239,8 @@ def _tuning(reader: Reader) -> Iterator[str]:
         ("loss", "default", "tuned", "refit", "thesis: default, 10 folds", "thesis: tuned"),
         [(loss, *(f"{it:.1f}" for it in scores), *_THESIS[loss]) for loss, *scores in rows],
     )
-    tuned = _mean([tuned - default for _, default, tuned, _ in rows])
-    refit = _mean([refit - tuned for _, _, tuned, refit in rows])
+    tuned = fmean([tuned - default for _, default, tuned, _ in rows])
+    refit = fmean([refit - tuned for _, _, tuned, refit in rows])
     yield (
         f"\nTuning brings {tuned:+.1f} points on average, ten percent more classes {refit:+.1f}. In"
         " the thesis tuning brings +0.2 to +2.0 (tables 12 and 16, not of the same split)."
@@ -271,16 +253,6 @@ _THESIS = {
     "soft_triple": ("64.09", "66.12"),
     "proxy_anchor": ("66.32", "66.56"),
 }
-
-
-def _first_protocol(reader: Reader) -> str:
-    return str(
-        reader.trials()
-        .filter(stage="search")
-        .select("protocol", "split_protocol")
-        .filter(split_protocol="fixed")
-        .collect()["protocol"][0]
-    )
 
 
 def _protocols(reader: Reader) -> Iterator[str]:

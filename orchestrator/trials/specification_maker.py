@@ -57,20 +57,16 @@ class TrialSpecMaker:
 
     Args:
         datasets: its data sets by label, for class lists and fingerprints.
-        cache_folder: folder for cached features and images; None means the usual one.
 
     Raises:
         TrialInputError: a backbone's weights are not there.
     """
 
-    def __init__(
-        self, study: Study, datasets: Mapping[str, Dataset], cache_folder: str | None = None
-    ) -> None:
+    def __init__(self, study: Study, datasets: Mapping[str, Dataset]) -> None:
         self._study = study
         self._datasets = datasets
         self._backbones = {settings.name: settings for settings in study.backbones}
         self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
-        self._cache_folder = cache_folder
         # Most trials of a study share their splits, which take longer than the rest of them.
         self._split_hash = lru_cache(_SPLITS_KEPT)(self._new_split_hash)
         self._protocol_hash = lru_cache(_SPLITS_KEPT)(self._new_protocol_hash)
@@ -198,7 +194,6 @@ class TrialSpecMaker:
             ks=study.ks,
             draw=draw,
             num_threads=max(1, int(demand_of(study).cpus)),
-            cache_folder=self._cache_folder,
             code=code_of_trial(study.code, search.loss, block.backbone),
         )
 

@@ -1,10 +1,9 @@
-"""``podium trial evaluate``: any metric of the test images, without training; or of a file."""
+"""``podium trial evaluate``: any metric of the test images of a trial, without training."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ import typer
 from podium.arguments.trial_argument import (
     InStudies,
     StoredTrial,
+    TrialId,
     kept_files,
     stored_trial,
     why_nothing_kept,
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from podium.kept_files.embeddings_file import EmbeddingsFile
     from podium.trainables.dataset_interface.dataset import Dataset
 
-_KS_OF_FILES = (1, 10, 100, 1000)
-_COLUMNS = ("metric", "k", "value", "queries", "gallery")
+_COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +69,8 @@ class AskedScores:
 
 def command(
     *,
-    trial: Annotated[
-        str,
-        typer.Argument(
-            metavar="TRIAL",
-            help="As `podium trials` prints it, or how it starts; or a file of embeddings, .npy "
-            "or .safetensors.",
-        ),
-    ],
+    trial: TrialId,
     asked: AskedScores,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
-    ] = None,
     within: InStudies,
     form: Form,
 ) -> None:
@@ -90,24 +78,9 @@ def command(
 
     Takes the embeddings the trial left. If it left none, its weights embed the test images again,
     which needs the data set. The trial was tested already, so this reads nothing new.
-
-    Given a file of embeddings instead, computes metrics of its rows, each a query against all
-    others.
     """
-    if not Path(trial).suffix:
-        if labels is not None:
-            raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
-        rows = _rows_of_trial(stored_trial(trial, within.folders()), asked)
-        print_table([*rows, *_means(rows)], columns=("fold", *_COLUMNS), form=form)
-        return
-    if within != InStudies():
-        raise PodiumError("--study and --storage go with a trial, not with a file")
-    from podium.trainables.saved_models.embedding_rows import read_rows
-    from podium.trainables.saved_models.stored_scores import scores_of_classes
-
-    found = read_rows(Path(trial), labels, strict=asked.strict)
-    scores = scores_of_classes(found, asked.metrics or ("recall",), asked.ks or _KS_OF_FILES)
-    print_table(list(map(asdict, scores)), columns=_COLUMNS, form=form)
+    rows = _rows_of_trial(stored_trial(trial, within.folders()), asked)
+    print_table([*rows, *_means(rows)], columns=_COLUMNS, form=form)
 
 
 def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, object]]:

@@ -104,22 +104,6 @@ def test_a_terminal_of_any_encoding_shows_the_text(encoding):
     assert done.stderr.decode(encoding).startswith("Read as: 3 settings")
 
 
-@pytest.mark.parametrize(
-    ("labels", "held"),
-    [
-        (np.load(TABLES / "lobj.npy", allow_pickle=True), "Python objects"),
-        (np.array(["a", "b"]), "the type <U1"),
-        (np.array([(1,), (2,)], dtype=[("class", int)]), r"the type \[\('class', '<i8'\)\]"),
-    ],
-)  # fmt: skip
-def test_labels_that_are_no_numbers_are_called_what_they_are(capsys, tmp_path, labels, held):
-    file = tmp_path / "labels.npy"
-    np.save(file, labels)
-    called = call(capsys, "trial", "evaluate", TABLES / "x32.npy", "--labels", file)
-    assert called.code == 2
-    assert f"{file} holds {held.replace(chr(92), '')}; labels must be whole numbers" in called.err
-
-
 def bombs(folder):
     """Name -> path of a small file that stands for more than memory should hold, and what for."""
     num = 6_000_000
@@ -255,18 +239,6 @@ def test_a_user_without_a_home_is_told_what_to_set(capsys, tmp_path, monkeypatch
     called = call(capsys, "trial", "train", "--loss", "contrastive", "--set", "epochs=1")
     assert called.code == 2
     assert "set XDG_CACHE_HOME" in called.err
-
-
-def test_a_pipe_in_place_of_embeddings_is_refused_at_once(capsys, tmp_path):
-    pipe = tmp_path / "rows.npy"
-    os.mkfifo(pipe)
-    for arguments in (
-        (pipe, "--labels", TABLES / "lobj.npy"),
-        (TABLES / "x32.npy", "--labels", pipe),
-    ):
-        called = call(capsys, "trial", "evaluate", *arguments)
-        assert called.code == 2
-        assert f"{pipe} must be a file; it is a folder, a pipe or a device" in called.err
 
 
 STATISTICS = Path(__file__).parents[1] / "data" / "cases" / "statistics"

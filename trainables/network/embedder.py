@@ -5,6 +5,7 @@ embedding dimension.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -84,39 +85,20 @@ class Embedder(nn.Module):
         return functional.layer_norm(features_BF, features_BF.shape[1:])
 
 
-# Plain reductions: the gradients of torch's adaptive poolings are not deterministic on CUDA.
-def _average(map_BFhw: Tensor) -> Tensor:
-    return map_BFhw.mean((2, 3))
-
-
-def _max(map_BFhw: Tensor) -> Tensor:
-    return map_BFhw.amax((2, 3))
-
-
-def _average_and_max(map_BFhw: Tensor) -> Tensor:
-    return _average(map_BFhw) + _max(map_BFhw)
-
-
 _Function = Callable[[Tensor], Tensor]
 
+# Plain reductions: the gradients of torch's adaptive poolings are not deterministic on CUDA.
 _POOLINGS: dict[str, _Function] = {
-    "average": _average,
-    "max": _max,
-    "average+max": _average_and_max,
+    "average": lambda map_BFhw: map_BFhw.mean((2, 3)),
+    "max": lambda map_BFhw: map_BFhw.amax((2, 3)),
+    "average+max": lambda map_BFhw: map_BFhw.mean((2, 3)) + map_BFhw.amax((2, 3)),
 }
 
-
-def _uniform(weight_DF: Tensor) -> Tensor:
-    """As nn.Linear starts: within 1 / sqrt(F)."""
-    return weight_DF
-
-
-def _kaiming(weight_DF: Tensor) -> Tensor:
-    """Normal with variance 2 / D, whatever F is."""
-    return nn.init.kaiming_normal_(weight_DF, mode="fan_out")
-
-
-_STARTS: dict[str, _Function] = {"uniform": _uniform, "kaiming": _kaiming}
+# Within 1 / sqrt(F), as nn.Linear starts, or normal with variance 2 / D, whatever F is.
+_STARTS: dict[str, _Function] = {
+    "uniform": lambda weight_DF: weight_DF,
+    "kaiming": partial(nn.init.kaiming_normal_, mode="fan_out"),
+}
 
 
 def _known(what: str, name: str, functions: dict[str, _Function]) -> _Function:

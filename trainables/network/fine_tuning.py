@@ -23,7 +23,9 @@ def prepare_fine_tuning(backbone: Backbone, training: TrainingSettings) -> None:
     """
     if training.gradient_checkpointing:
         network = _of_timm(backbone, "gradient_checkpointing")
-        if training.batch_norm == "train" and any(map(_is_batch_norm, network.modules())):
+        if training.batch_norm == "train" and any(
+            isinstance(module, _BatchNorm) for module in network.modules()
+        ):
             raise TrialInputError(
                 f"training.batch_norm must be frozen for {backbone.label}: with"
                 " gradient_checkpointing it would follow each batch twice"
@@ -64,10 +66,6 @@ def layer_groups(backbone: Backbone, training: TrainingSettings) -> list[dict[st
         layer_decay=training.layer_decay,
     )
     return groups
-
-
-def _is_batch_norm(module: nn.Module) -> bool:
-    return isinstance(module, _BatchNorm)
 
 
 def _of_timm(backbone: Backbone, setting: str) -> Any:

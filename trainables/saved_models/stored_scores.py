@@ -51,7 +51,8 @@ def stored_scores(
     for name in names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    _check_ks(ks)
+    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
+        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
     embeddings_ND = torch.from_numpy(file.embeddings_ND)
     if file.task == "continuous":
         distances = _same_test(file, dataset()).label_distances
@@ -72,33 +73,10 @@ def stored_scores(
         is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N),
         strict=strict,
     )
-    return scores_of_classes(found, names, ks)
-
-
-def scores_of_classes(
-    found: ClassRetrieval, names: Sequence[str], ks: Sequence[int]
-) -> tuple[Score, ...]:
-    """Scores of embeddings whose images have classes.
-
-    Args:
-        found: the embeddings.
-        names: metrics, among `trainables.metrics.class_retrieval.METRIC_NAMES`.
-        ks: the K of metrics that have one.
-
-    Raises:
-        TrialInputError: a metric is unknown or cannot be computed, a K is out of range, or an
-            embedding is not finite.
-    """
-    _check_ks(ks)
     try:
         return found.scores(names, ks)
     except ValueError as error:
         raise TrialInputError(str(error)) from error
-
-
-def _check_ks(ks: Sequence[int]) -> None:
-    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
-        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
 
 
 def _same_test(file: EmbeddingsFile, dataset: Dataset) -> Dataset:

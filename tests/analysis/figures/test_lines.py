@@ -78,6 +78,8 @@ def test_thinning_keeps_both_ends_and_at_most_so_many(count, most):
     assert len(kept) == min(count, most)
     assert (kept[0], kept[-1]) == (0, count - 1)
     assert sorted(set(kept)) == kept
+    assert thinned(11, 3) == [0, 5, 10]
+    assert thinned(11, 1) == [5]
 
 
 def test_points_are_columns_without_those_that_no_point_has():

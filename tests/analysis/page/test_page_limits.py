@@ -15,7 +15,6 @@ from podium.analysis.page.page_limits import (
     MOST_COLUMNS,
     MOST_PLOTS,
     MOST_ROWS,
-    spread,
     within_limits,
 )
 from podium.analysis.page.table_files import csv_files
@@ -116,10 +115,3 @@ def test_the_table_of_a_figure_has_limits_too():
 def test_files_of_tables_have_every_row():
     text = csv_files(page(table(MOST_ROWS + 1)))["numbers.csv"]
     assert len(list(csv.reader(io.StringIO(text)))) == MOST_ROWS + 2
-
-
-def test_names_are_spread_from_the_first_to_the_last():
-    names = [str(n) for n in range(11)]
-    assert spread(names, 3) == ["0", "5", "10"]
-    assert spread(names, 1) == ["5"]
-    assert spread(names, 20) == names

@@ -57,7 +57,6 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
         (("--metric", "recal"), "unknown metric 'recal' (did you mean 'recall'"),
         (("--k", f"1,{10**30}"), f"every K must be at least 1 and at most {2**31 - 1}; got 1000"),
         (("--k", "1,x"), "--k must be whole numbers such as 1,10,100; got '1,x'"),
-        (("--labels", "labels.npy"), "--labels goes with a .npy file in place of the trial"),
         (("--k", "0"), "every K must be at least 1 and at most 2147483647; got 0"),
     ],
 )
