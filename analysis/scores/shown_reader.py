@@ -25,11 +25,11 @@ class ShownReader(Reader):
     def __init__(self, folder: Place) -> None:
         super().__init__(folder)
         stored = super().study()
-        names, labels = stored.get("losses"), stored.get("labels")
+        names, labels = stored.get("losses"), stored.get("labels", {})
         # What is wrong with a damaged study is said where it is read.
         is_whole = isinstance(names, list) and all(isinstance(name, str) for name in names)
         is_whole &= isinstance(labels, dict)
-        self.shown = shown_names(names or ()) | (labels or {}) if is_whole else {}
+        self.shown = shown_names(names or ()) | labels if is_whole else {}
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
