@@ -40,6 +40,11 @@ FAMILIES = {
         "proxy_nca": "proxies, own class not in the sum",
         "proxy_nca_pp": "proxies, own class in the sum: a softmax; sharper by default",
     },
+    "nt_xent": {
+        "nt_xent": "cosines; the original",
+        "nt_xent_euclidean": "Euclidean distances of embeddings of any length",
+        "nt_xent_poincare": "hyperbolic distances of embeddings of any length",
+    },
     "quadruplet": {
         "quadruplet": "triplets and pairs without a common image, two hinges on squared distances",
         "quadruplet_similarity": "every positive pair against every negative pair, soft, on"

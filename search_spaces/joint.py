@@ -78,6 +78,8 @@ JOINT: dict[str, Ranges] = {
     "neighbour_triplet": {"margin": Real(3e-3, 1.0, log=True), "neighbours": Int(1, 10)},
     "normalized_softmax": {"scale": Real(4.0, 128.0, log=True)},
     "nt_xent": {"temperature": Real(0.02, 0.5, log=True), "variant": Every()},
+    "nt_xent_euclidean": {"temperature": Real(0.05, 5.0, log=True)},
+    "nt_xent_poincare": {"temperature": Real(0.05, 5.0, log=True)},
     "pnp": {"temperature": Real(3e-3, 0.3, log=True), "variant": Every()},
     "polar_sine": {"negative_weight": Real(0.1, 10.0, log=True)},
     "probability_driven": {

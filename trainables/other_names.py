@@ -82,6 +82,8 @@ _LITERATURE: Mapping[str, str] = MappingProxyType(
         "dclw": "nt_xent",
         "facenet": "triplet_l2",
         "htl": "hierarchical_triplet",
+        "hyperbolic": "nt_xent_poincare",
+        "hypvit": "nt_xent_poincare",
         "infonce": "nt_xent",
         "largemargincosine": "cosface",
         "largemarginsoftmax": "l_softmax",

@@ -168,7 +168,7 @@ def _map_of(loss: str, stored: EmbeddingsFile, name: str) -> tuple[Plot, tuple[s
     if len(rows_M) < _FEWEST:
         return None
     points_MD = stored.embeddings_ND[rows_M].astype(np.float64)
-    if stored.by_direction:
+    if stored.geometry == "cosine":
         lengths_M = np.linalg.norm(points_MD, axis=1)
         points_MD = points_MD / np.where(lengths_M > 0, lengths_M, 1.0)[:, None]
     positions_M2, share = principal_components(points_MD)

@@ -17,6 +17,8 @@ _POINTER = (
     "docs/explanation/statistics/ of podium has each definition, its limits, and its source."
 )
 
+_DISTANCES = {"euclidean": "Euclidean distance", "poincare": "Poincare distance"}
+
 
 def methods(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section of a study."""
@@ -53,8 +55,16 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
     if results.ranked_by != results.own_score:
         label = results.ranked_by.label
         shown = f"{label}, by which losses are ranked, and {results.metric} are percentages"
+    geometries = results.reader.provenance().get("geometries", {})
+    others = [
+        f"after {listed(losses)} by {_DISTANCES[geometry]}"
+        for geometry in _DISTANCES
+        if (losses := sorted(loss for loss, of_loss in geometries.items() if of_loss == geometry))
+    ]
+    retrieved = (f"Images are retrieved by cosine, but {listed(others)}.",) if others else ()
     return (
         f"{shown}; differences of percentages are points.",
+        *retrieved,
         "A setting is one data set, backbone and embedding dimension. Folds and the"
         f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",

@@ -32,7 +32,7 @@ class Retrieved:
         queries_Q: queries as indices of images, in an order that no outcome decides: one of each
             class after another.
         neighbours_LQK: nearest images of each query, best first.
-        similarities_LQK: their cosines, or minus their distances where a loss learns lengths.
+        similarities_LQK: their cosines, or minus their distances in another geometry.
         num_queries: queries that the test has; Q may be fewer.
         is_by_class: whether a neighbour of the query's class is right and any other wrong.
     """
@@ -82,7 +82,7 @@ def retrieved_by_embeddings(
             queries_Q,
             _gallery(stored),
             NEIGHBOURS,
-            by_direction=stored.by_direction,
+            stored.geometry,
         )
         found.append((loss, *nearest))
     if first is None or not len(queries_Q):

@@ -36,6 +36,7 @@ named above its table; `thesis` is Psomas 2020, *Metric Learning: A Deep Dive*; 
 |---|---|---|
 | `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](../study-file.md#batches) |
 | `normalised` | embeddings of length 1 | always available |
+| `euclidean`, `poincare` | images [retrieved by](../../explanation/statistics/metrics.md#distances) that distance, not by cosine | always available |
 | `proxies` | parameters of the loss itself | always available; they train with `proxy_learning_rate` |
 | `several_views` | several shifted views of each image | as many forward passes |
 | `class_text` | a vector for the name of each class | the option `class_text` of a [data set](../data-sets.md) |

@@ -30,7 +30,7 @@ from podium.orchestrator.trials.provenance import provenance
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
 from podium.trainables.network.pretraining import pretraining_note
-from podium.trainables.tasks import METRICS
+from podium.trainables.tasks import METRICS, geometry_of
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:
@@ -117,9 +117,12 @@ def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Datas
     )
     has_new_columns = snapshot is not None and read_store(paths) != store
     code = write_study_code(study, paths)
+    geometries = {loss: geometry_of(facts_of(loss).needs) for loss in study.loss_names}
+    lifted = {loss: geometry for loss, geometry in geometries.items() if geometry != "cosine"}
     origin = {
         **provenance(),
         **({"code": code} if code else {}),
+        **({"geometries": lifted} if lifted else {}),
         "fairness": asdict(fairness(study)),
         "spaces": space_record(study),
         "networks": {

@@ -6,13 +6,15 @@ N = images, D = embedding dimension.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.errors import CorruptFileError
 from podium.kept_files.tensor_file import TensorFile, decode_tensors, encode_tensors, read_tensors
+
+Geometry = Literal["cosine", "euclidean", "poincare"]
 
 _KIND = "embeddings"
 _ARRAYS = {
@@ -34,8 +36,8 @@ class EmbeddingsFile:
         dataset: name, fingerprint and test hash of the data set.
         class_names: names of all classes of the data set, sorted; labels are indices into it.
         image_names: paths below the data set's folder; None where images are no files.
-        by_direction: whether only the directions of embeddings mean something; else, for losses
-            on label distances, their places do.
+        geometry: by which distance the images were retrieved: with ``cosine`` only directions of
+            embeddings mean something, with the others their places do.
         scores: as the trial reported them: metric, k (None for metrics without) and value.
         origin: who made it: versions, study, trial.
         embeddings_ND: embeddings of any length; ``embeddings`` in the file, and so on.
@@ -51,7 +53,7 @@ class EmbeddingsFile:
     dataset: Mapping[str, str]
     class_names: tuple[str, ...]
     image_names: tuple[str, ...] | None
-    by_direction: bool
+    geometry: Geometry
     scores: tuple[Mapping[str, Any], ...]
     origin: Mapping[str, str | int]
     embeddings_ND: npt.NDArray[np.float32]
@@ -62,10 +64,27 @@ class EmbeddingsFile:
     def to_bytes(self) -> bytes:
         """The file; equal embeddings give equal bytes."""
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        facts |= geometry_facts(facts.pop("geometry"))
         arrays = {name: facts.pop(field) for field, name in _ARRAYS.items()}
         return encode_tensors(
             _KIND, facts, {name: array for name, array in arrays.items() if array is not None}
         )
+
+
+def geometry_facts(geometry: Geometry) -> dict[str, Any]:
+    """What files say of a geometry; only a curved one has a name there."""
+    named = {"geometry": geometry} if geometry == "poincare" else {}
+    return {"by_direction": geometry == "cosine", **named}
+
+
+def geometry_in(facts: Mapping[str, Any]) -> Geometry:
+    """The geometry that `geometry_facts` wrote down.
+
+    Raises:
+        KeyError: the file does not say it.
+    """
+    found: Geometry = facts.get("geometry", "cosine" if facts["by_direction"] else "euclidean")
+    return found
 
 
 def decode_embeddings(content: bytes, name: str) -> EmbeddingsFile:
@@ -95,6 +114,7 @@ def _of_file(file: TensorFile, name: str) -> EmbeddingsFile:
     facts, arrays = file
     names = [field.name for field in fields(EmbeddingsFile) if field.name not in _ARRAYS]
     try:
+        facts = {**facts, "geometry": geometry_in(facts)}
         values = {name: facts[name] for name in names}
         values |= {
             field: arrays.get(key) if key == "gallery" else arrays[key]

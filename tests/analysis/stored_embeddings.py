@@ -5,7 +5,7 @@ import numpy as np
 from podium.kept_files.embeddings_file import EmbeddingsFile
 
 
-def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=True, names=None):
+def embeddings_file(points, labels, *, indices=None, recall=0.5, geometry="cosine", names=None):
     labels = np.asarray(labels)
     indices = np.arange(len(labels)) if indices is None else indices
     return EmbeddingsFile(
@@ -15,7 +15,7 @@ def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=Tr
         dataset={"name": "glyphs", "fingerprint": "f", "test_hash": "t"},
         class_names=names or tuple(f"class {number}" for number in range(labels.max() + 1)),
         image_names=None,
-        by_direction=by_direction,
+        geometry=geometry,
         scores=(
             {"metric": "recall", "k": 1, "value": recall},
             {"metric": "nmi", "k": None, "value": 0.4},

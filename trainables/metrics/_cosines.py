@@ -13,6 +13,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from podium.trainables.geometry import lifted
+from podium.trainables.tasks import Geometry
+
 _Item = TypeVar("_Item")
 
 # Cosines closer than this are equal: far above the rounding of float64, far below that of the
@@ -37,16 +40,21 @@ class SortedRows:
         labels_N: the sorted labels.
         unit_ND: the embeddings as float32 of length 1.
         lengths_N: float64, never 0: a zero row has no direction and stays zero.
+
+    Rows that are lifted (`trainables.geometry`) stay as long as they are: their products, of rows
+    `as_queries` with rows, take the place of cosines.
     """
 
-    def __init__(self, embeddings_ND: Tensor, labels_N: Tensor) -> None:
+    def __init__(
+        self, embeddings_ND: Tensor, labels_N: Tensor, *, is_lifted: bool = False
+    ) -> None:
         check_finite(embeddings_ND)
         if embeddings_ND.ndim != 2 or labels_N.shape != embeddings_ND.shape[:1]:
             raise ValueError(
                 "embeddings must be (N, D) and labels (N,), but got "
                 f"{tuple(embeddings_ND.shape)} and {tuple(labels_N.shape)}"
             )
-        self._embeddings_ND = embeddings_ND
+        self._embeddings_ND, self._is_lifted = embeddings_ND, is_lifted
         self.labels_N, self.order_N = labels_N.to(embeddings_ND.device).sort(stable=True)
         ends_N = torch.searchsorted(self.labels_N, self.labels_N, right=True)
         self._class_ends: list[int] = ends_N.tolist()
@@ -56,7 +64,7 @@ class SortedRows:
 
     def _convert(self, rows: slice) -> None:
         given_RD = self.given(rows)
-        self.lengths_N[rows] = _lengths(given_RD)
+        self.lengths_N[rows] = 1.0 if self._is_lifted else _lengths(given_RD)
         self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
 
     def _deal_rows(self, function: Callable[[slice], None]) -> None:
@@ -87,6 +95,12 @@ class SortedRows:
         """Sorted rows as float64 of length 1, shape (R, D)."""
         return self.given(rows) / self.lengths_N[rows, None]
 
+    def as_queries(self, rows_RD: Tensor) -> Tensor:
+        """Rows of this kind as the left side of a product: of lifted ones the last is negated."""
+        if not self._is_lifted:
+            return rows_RD
+        return torch.cat([rows_RD[:, :-1], -rows_RD[:, -1:]], dim=1)
+
     def class_runs(self, size: int) -> Iterator[slice]:
         """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
 
@@ -101,7 +115,7 @@ class SortedRows:
 
 
 def queries_and_gallery(
-    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None
+    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None, geometry: Geometry
 ) -> tuple[SortedRows, SortedRows]:
     """The rows of both roles: one object where each image is a query against all others.
 
@@ -110,17 +124,25 @@ def queries_and_gallery(
         labels_N: int64 class of each image.
         is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
             None where every image is a query against all others.
+        geometry: by which distance queries are compared with the gallery.
 
     Raises:
         ValueError: an embedding is not finite, or the shapes disagree.
     """
+    is_lifted = geometry != "cosine"
+    if is_lifted:
+        check_finite(embeddings_ND)
+        embeddings_ND = lifted(embeddings_ND, geometry)
     if is_gallery_N is None:
-        rows = SortedRows(embeddings_ND, labels_N)
+        rows = SortedRows(embeddings_ND, labels_N, is_lifted=is_lifted)
         return rows, rows
     is_row_N = is_gallery_N.to(embeddings_ND.device)
     is_label_N = is_gallery_N.to(labels_N.device)
-    queries = SortedRows(embeddings_ND[~is_row_N], labels_N[~is_label_N])
-    return queries, SortedRows(embeddings_ND[is_row_N], labels_N[is_label_N])
+    queries, gallery = (
+        SortedRows(embeddings_ND[rows_N], labels_N[of_labels_N], is_lifted=is_lifted)
+        for rows_N, of_labels_N in ((~is_row_N, ~is_label_N), (is_row_N, is_label_N))
+    )
+    return queries, gallery
 
 
 def exact_cosines(
@@ -130,7 +152,7 @@ def exact_cosines(
     cosines_P = torch.empty_like(left_rows_P, dtype=torch.float64)
     for pairs in slices(0, len(left_rows_P), _EXACT_PAIRS):
         left_P, right_P = left_rows_P[pairs], right_rows_P[pairs]
-        products_P = (left.given(left_P) * right.given(right_P)).sum(1)
+        products_P = (left.as_queries(left.given(left_P)) * right.given(right_P)).sum(1)
         # Dividing by lengths last is less work than unit vectors are.
         cosines_P[pairs] = products_P / left.lengths_N[left_P] / right.lengths_N[right_P]
     return cosines_P

@@ -139,7 +139,7 @@ class _Common:
         self.slack = 2.0 * float32_slack(dim)
         possible_Q = self.threshold_Q - self.slack
         self.float32 = _Products(
-            left_QD=queries.unit_ND,
+            left_QD=queries.as_queries(queries.unit_ND),
             right_ND=gallery.unit_ND,
             compared_as=torch.float32,
             open_Q=possible_Q,
@@ -161,7 +161,7 @@ class _Common:
         # times faster. Where negative products are possible, all rows are looked at.
         bits_Q = possible_Q.view(torch.int16)
         return _Products(
-            left_QD=left_QD,
+            left_QD=self.queries.as_queries(left_QD),
             right_ND=right_ND,
             compared_as=torch.int16,
             open_Q=bits_Q.masked_fill(possible_Q <= 0.0, torch.iinfo(torch.int16).min),
@@ -249,7 +249,8 @@ class _Count:
             if self._num_waiting >= _MAX_WAITING:
                 self.settle()
         else:
-            exact_DC = self._queries.exact(queries_D) @ self._gallery.exact(columns).T
+            exact_DD = self._queries.as_queries(self._queries.exact(queries_D))
+            exact_DC = exact_DD @ self._gallery.exact(columns).T
             self._add_exact(queries_D[places_P], exact_DC[places_P, columns_P])
 
     def settle(self) -> None:

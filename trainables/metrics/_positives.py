@@ -58,7 +58,7 @@ class Positives:
 
         def find(rows: slice) -> None:
             best_N[rows] = self._best(
-                self._queries.unit_ND[rows],
+                self._queries.as_queries(self._queries.unit_ND[rows]),
                 every_N[rows],
                 self.columns(rows.start, rows.stop - 1),
                 self._gallery.unit_ND.__getitem__,
@@ -81,7 +81,7 @@ class Positives:
             for part in slices(start, start + size, self._max_rows):
                 first = int(rows_R[start])
                 best_R[part] = self._best(
-                    self._queries.exact(rows_R[part]),
+                    self._queries.as_queries(self._queries.exact(rows_R[part])),
                     rows_R[part],
                     self.columns(first, first),
                     self._gallery.exact,

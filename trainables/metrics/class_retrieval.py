@@ -12,6 +12,7 @@ from podium.trainables.metrics.embedding_spread import spread_scores
 from podium.trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from podium.trainables.metrics.recall_at_k import recall_scores
+from podium.trainables.tasks import Geometry
 from podium.trainables.trial_reports import Score
 
 
@@ -26,6 +27,8 @@ class ClassRetrieval:
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
+        geometry: by which distance images are retrieved. Clusters and spread are those of
+            directions in any case.
     """
 
     embeddings_ND: Tensor
@@ -33,11 +36,14 @@ class ClassRetrieval:
     is_gallery_N: Tensor | None = None
     role: str = "test"
     strict: bool = False
+    geometry: Geometry = "cosine"
 
     @cached_property
     def ranks(self) -> FirstPositiveRanks:
         """Where each query's first positive is: by it all Recall@K are known."""
-        return first_positive_ranks(self.embeddings_ND, self.labels_N, self.is_gallery_N)
+        return first_positive_ranks(
+            self.embeddings_ND, self.labels_N, self.is_gallery_N, self.geometry
+        )
 
     def recall(self, ks: Sequence[int]) -> tuple[Score, ...]:
         """Recall@K for each K."""
@@ -46,7 +52,7 @@ class ClassRetrieval:
     @cached_property
     def precision_at_r(self) -> tuple[Score, ...]:
         """R-precision and MAP@R."""
-        found = precision_at_r(self.embeddings_ND, self.labels_N, self.is_gallery_N)
+        found = precision_at_r(self.embeddings_ND, self.labels_N, self.is_gallery_N, self.geometry)
         return precision_at_r_scores(found, role=self.role, strict=self.strict)
 
     @cached_property

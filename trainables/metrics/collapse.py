@@ -8,7 +8,9 @@ import math
 import torch
 from torch import Tensor
 
+from podium.trainables.geometry import lifted
 from podium.trainables.metrics._cosines import check_finite, full_precision, unit_float64
+from podium.trainables.tasks import Geometry
 
 # Rows compared with one another; evenly spaced, so no random numbers are drawn.
 _SAMPLE_ROWS = 512
@@ -38,14 +40,18 @@ def similarity_spread(embeddings_ND: Tensor) -> float:
         return cosines.std(correction=0).item() if len(cosines) else 0.0
 
 
-def is_collapsed(embeddings_ND: Tensor) -> bool:
+def is_collapsed(embeddings_ND: Tensor, geometry: Geometry = "cosine") -> bool:
     """Whether cosines differ by no more than the rounding of the float32 they come from.
 
-    False for fewer than three rows, which have at most one cosine.
+    False for fewer than three rows, which have at most one cosine. Where lengths count, cosines
+    are those of lifted rows: these have one direction where embeddings coincide.
 
     Raises:
         ValueError: an embedding is not finite.
     """
+    if geometry != "cosine":
+        check_finite(embeddings_ND)
+        embeddings_ND = lifted(embeddings_ND, geometry)
     noise = _NOISE_ROUNDINGS * torch.finfo(torch.float32).eps
     if len(embeddings_ND) < 3 or _is_surely_spread(embeddings_ND, noise):
         return False

@@ -14,6 +14,7 @@ from torch import Tensor
 from podium.trainables.metrics._cosines import full_precision, queries_and_gallery
 from podium.trainables.metrics._negatives import count_negatives_above
 from podium.trainables.metrics._positives import Positives
+from podium.trainables.tasks import Geometry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +40,23 @@ class FirstPositiveRanks:
 
 
 def first_positive_ranks(
-    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None = None
+    embeddings_ND: Tensor,
+    labels_N: Tensor,
+    is_gallery_N: Tensor | None = None,
+    geometry: Geometry = "cosine",
 ) -> FirstPositiveRanks:
     """Where each query's first positive is; a query is left out of its own list by its index.
 
     Cosines are compared as if computed in float64: those within float32 rounding of the threshold
-    are computed again. Cosines that agree to 1e-12 are ties.
+    are computed again. Cosines that agree to 1e-12 are ties. Of other geometries this holds for
+    the products that `trainables.geometry.lifted` orders pairs by.
 
     Args:
         embeddings_ND: embeddings of any length and float type, on any device.
         labels_N: int64 class of each image.
         is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
             None where every image is a query against all others.
+        geometry: by which distance images are retrieved.
 
     Returns:
         Tensors on the CPU.
@@ -59,7 +65,7 @@ def first_positive_ranks(
         ValueError: an embedding is not finite, or the shapes disagree.
     """
     with full_precision():
-        queries, gallery = queries_and_gallery(embeddings_ND, labels_N, is_gallery_N)
+        queries, gallery = queries_and_gallery(embeddings_ND, labels_N, is_gallery_N, geometry)
         positives = Positives(queries, gallery)
         best_Q = positives.best()
         above_Q, num_doubtful = count_negatives_above(

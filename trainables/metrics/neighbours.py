@@ -9,12 +9,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from podium.trainables.geometry import all_distances
 from podium.trainables.metrics._cosines import (
     check_finite,
     full_precision,
     unit_float32,
     unit_float64,
 )
+from podium.trainables.tasks import Geometry
 
 # Embeddings of which the difference to a query is in float64 at the same time.
 _EXACT_ROWS = 16384
@@ -28,7 +30,7 @@ def neighbours(
     query_indices: Sequence[int],
     num_neighbours: int,
     *,
-    by_direction: bool = True,
+    geometry: Geometry = "cosine",
     is_gallery_N: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Indices and similarities of each query's nearest images, best first.
@@ -40,8 +42,7 @@ def neighbours(
         embeddings_ND: embeddings of any length, on any device.
         query_indices: positions of the queries among the rows.
         num_neighbours: K; with fewer other images, all of them.
-        by_direction: whether a similarity is a cosine, or the negative Euclidean distance of the
-            embeddings as they are.
+        geometry: whether a similarity is a cosine, or minus the distance of that geometry.
         is_gallery_N: bool, whether an image is in the gallery; None: all are.
 
     Returns:
@@ -58,35 +59,30 @@ def neighbours(
     queries_Q = torch.as_tensor(query_indices, dtype=torch.int64, device=device)
     num_others = len(gallery_G) - int(torch.isin(queries_Q, gallery_G).any())
     with full_precision():
-        ordered = [
-            _ordered(embeddings_ND, query, gallery_G, by_direction=by_direction)
-            for query in queries_Q
-        ]
+        ordered = [_ordered(embeddings_ND, query, gallery_G, geometry) for query in queries_Q]
         places_QK = torch.stack(ordered)[:, : min(num_neighbours, num_others)]
-        points_ND = unit_float32(embeddings_ND) if by_direction else embeddings_ND.float()
-        gallery_GD = points_ND if is_gallery_N is None else points_ND[gallery_G]
-        if by_direction:
+        if geometry == "cosine":
+            points_ND = unit_float32(embeddings_ND)
+            gallery_GD = points_ND if is_gallery_N is None else points_ND[gallery_G]
             similarities_QG = points_ND[queries_Q] @ gallery_GD.T
         else:
-            # Of differences: the product loses the digits of small distances of long vectors.
-            similarities_QG = -torch.cdist(
-                points_ND[queries_Q], gallery_GD, compute_mode="donot_use_mm_for_euclid_dist"
-            )
+            points_ND = embeddings_ND.float()
+            similarities_QG = -all_distances(points_ND[queries_Q], points_ND[gallery_G], geometry)
         return gallery_G[places_QK].cpu(), similarities_QG.gather(1, places_QK).cpu()
 
 
 def _ordered(
-    embeddings_ND: Tensor, query: Tensor, gallery_G: Tensor, *, by_direction: bool
+    embeddings_ND: Tensor, query: Tensor, gallery_G: Tensor, geometry: Geometry
 ) -> Tensor:
     """Positions in the gallery by float64 similarity; the query itself last."""
     own_1D = embeddings_ND[query, None]
     exact = []
     for part in torch.split(gallery_G, _EXACT_ROWS):
         others_LD = embeddings_ND[part]
-        if by_direction:
+        if geometry == "cosine":
             exact.append((unit_float64(own_1D) * unit_float64(others_LD)).sum(1))
         else:
-            exact.append((own_1D.double() - others_LD.double()).square().sum(1).sqrt().neg())
+            exact.append(-all_distances(own_1D.double(), others_LD.double(), geometry)[0])
     exact_G = torch.cat(exact).round_(decimals=_TIE_DECIMALS)
     exact_G[gallery_G == query] = -torch.inf
     return exact_G.argsort(descending=True, stable=True)

@@ -26,6 +26,7 @@ from podium.trainables.metrics._cosines import (
 )
 from podium.trainables.metrics._positives import Positives
 from podium.trainables.metrics._screening import largest_products
+from podium.trainables.tasks import Geometry
 from podium.trainables.trial_reports import Score
 
 # Listed neighbours that are in memory at a time, of so many queries at most.
@@ -64,7 +65,10 @@ class PrecisionAtR:
 
 
 def precision_at_r(
-    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None = None
+    embeddings_ND: Tensor,
+    labels_N: Tensor,
+    is_gallery_N: Tensor | None = None,
+    geometry: Geometry = "cosine",
 ) -> PrecisionAtR:
     """Both numbers of every query; it is left out of its own list by its index.
 
@@ -79,6 +83,7 @@ def precision_at_r(
         labels_N: int64 class of each image.
         is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
             None where every image is a query against all others.
+        geometry: by which distance neighbours are ranked; see `first_positive_ranks`.
 
     Returns:
         Tensors on the CPU.
@@ -87,7 +92,8 @@ def precision_at_r(
         ValueError: an embedding is not finite, or the shapes disagree.
     """
     with full_precision():
-        return _Ranking(*queries_and_gallery(embeddings_ND, labels_N, is_gallery_N)).result()
+        rows = queries_and_gallery(embeddings_ND, labels_N, is_gallery_N, geometry)
+        return _Ranking(*rows).result()
 
 
 def precision_at_r_scores(
@@ -156,7 +162,7 @@ class _Ranking:
         """Rank by float32 lists, and say of which queries this has to be done in float64."""
         num_listed = self._most_positives(queries_Q) + _SPARE_PLACES
         products_QK, indices_QK = largest_products(
-            self._queries.unit_ND[queries_Q],
+            self._queries.as_queries(self._queries.unit_ND[queries_Q]),
             self._gallery.unit_ND,
             min(num_listed, len(self._gallery)),
         )
@@ -197,7 +203,7 @@ class _Ranking:
         return num_changes_QK.gather(1, runs_QK) > 0
 
     def _rank_in_float64(self, queries_Q: Tensor) -> None:
-        exact_QD = self._queries.exact(queries_Q)
+        exact_QD = self._queries.as_queries(self._queries.exact(queries_Q))
         S_QN = exact_QD.new_empty(len(queries_Q), len(self._gallery))
         for columns in slices(0, len(self._gallery), _EXACT_COLUMNS):
             S_QN[:, columns] = exact_QD @ self._gallery.exact(columns).T

@@ -32,6 +32,7 @@ from podium.trainables.population.stacked_step import (
 )
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.population_agreement import real_names
+from podium.trainables.tasks import geometry_of
 from podium.trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
 from podium.trainables.training_loop.trainer import epoch_scores
 from podium.trainables.training_loop.training_batches import TrainingBatches
@@ -66,12 +67,13 @@ class PopulationFold:
         data = FoldData(first, fold, device)
         self._seed = data.seed
         losses = [_loss_of(setup) for setup in setups]
+        self._needs = losses[0].needs
         with reproducible(derive_seed(data.seed, "network"), first.settings.num_threads):
             self._embedder = embedder = data.make_embedder().to(device)
             val = data.validated()
             assert val is not None, "members are validated"
             self._val = val
-            text_CT = data.class_text() if "class_text" in losses[0].needs else None
+            text_CT = data.class_text() if "class_text" in self._needs else None
             self._batches = TrainingBatches(
                 data.trained(), first.training, data.seed, losses[0], text_CT
             )
@@ -252,13 +254,17 @@ class PopulationFold:
     def _retrieved(self, embeddings_PND: Tensor, epoch: int) -> Iterator[Validated | Collapsed]:
         settings = self._setups[0].settings
         labels_N, is_gallery_N = self._val.labels_N, self._val.is_gallery_N
+        geometry = geometry_of(self._needs)
+        ranks_of = partial(
+            first_positive_ranks, labels_N=labels_N, is_gallery_N=is_gallery_N, geometry=geometry
+        )
         found = (
             stacked_ranks(embeddings_PND, labels_N)
-            if is_gallery_N is None
-            else (first_positive_ranks(of, labels_N, is_gallery_N) for of in embeddings_PND)
+            if is_gallery_N is None and geometry == "cosine"
+            else map(ranks_of, embeddings_PND)
         )
         for embeddings_ND, ranks in zip(embeddings_PND, found, strict=True):
-            if is_collapsed(embeddings_ND):
+            if is_collapsed(embeddings_ND, geometry):
                 what = f"all {len(self._val)} val embeddings coincide"
                 yield Collapsed(what, self._fold, epoch)
                 continue

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from podium.kept_files.embeddings_file import geometry_facts, geometry_in
 from podium.kept_files.tensor_file import encode_tensors, read_tensors, tensor_hash
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.embedder import Embedder
@@ -26,6 +27,7 @@ from podium.trainables.settings.trial_settings import (
     RANDOM_WEIGHTS,
     TrialSettings,
 )
+from podium.trainables.tasks import Geometry
 
 _KIND = "model"
 _LOSS = "loss."
@@ -62,8 +64,7 @@ class ModelFile:
         epoch: the selected one, counted from 1.
         transform: transform of images; None if the network takes vectors instead.
         num_inputs: length of these vectors; None for images.
-        by_direction: whether only the directions of embeddings mean something; else, for losses
-            on label distances, their places do.
+        geometry: by which distance the images of the test were retrieved.
         dataset: name, fingerprint and test hash of the data set.
         train_classes: names, sorted: the rows of the loss's parameters.
         test_classes: names, sorted.
@@ -78,7 +79,7 @@ class ModelFile:
     epoch: int
     transform: Transform | None
     num_inputs: int | None
-    by_direction: bool
+    geometry: Geometry
     dataset: Mapping[str, str]
     train_classes: tuple[str, ...]
     test_classes: tuple[str, ...]
@@ -100,7 +101,7 @@ class ModelFile:
             "epoch": self.epoch,
             "transform": None if self.transform is None else asdict(self.transform),
             "num_inputs": self.num_inputs,
-            "by_direction": self.by_direction,
+            **geometry_facts(self.geometry),
             "dataset": dict(self.dataset),
             "train_classes": self.train_classes,
             "test_classes": self.test_classes,
@@ -150,7 +151,7 @@ def read_model(file: str | Path) -> ModelFile:
             epoch=facts["epoch"],
             transform=None if transform is None else Transform(**transform),
             num_inputs=facts["num_inputs"],
-            by_direction=facts["by_direction"],
+            geometry=geometry_in(facts),
             dataset=facts["dataset"],
             train_classes=tuple(facts["train_classes"]),
             test_classes=tuple(facts["test_classes"]),

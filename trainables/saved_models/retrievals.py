@@ -14,6 +14,7 @@ from podium.trainables.batches.labelled_images import LabelledImages
 from podium.trainables.dataset_interface.class_splits import seeded_order
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.metrics.neighbours import neighbours
+from podium.trainables.tasks import Geometry
 from podium.trainables.trial_reports import Neighbour, Retrieval
 
 _NUM_QUERIES = 6
@@ -21,7 +22,7 @@ _NUM_NEIGHBOURS = 6
 
 
 def retrievals(
-    dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor, *, by_direction: bool
+    dataset: Dataset, test: LabelledImages, embeddings_ND: Tensor, geometry: Geometry
 ) -> tuple[Retrieval, ...]:
     """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
 
@@ -31,7 +32,7 @@ def retrievals(
         dataset: data set that gives names and pictures.
         test: the images of the test classes; all of them are the gallery, unless they say which.
         embeddings_ND: embeddings of the images of ``test``.
-        by_direction: see `neighbours`.
+        geometry: see `neighbours`.
     """
     if dataset.vectors is not None:
         return ()
@@ -43,7 +44,7 @@ def retrievals(
         embeddings_ND,
         queries,
         _NUM_NEIGHBOURS,
-        by_direction=by_direction,
+        geometry=geometry,
         is_gallery_N=test.is_gallery_N,
     )
     return tuple(

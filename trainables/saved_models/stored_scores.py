@@ -61,7 +61,7 @@ def stored_scores(
             embeddings_ND,
             distances.among(file.indices_N),
             max(ks),
-            by_direction=file.by_direction,
+            by_direction=file.geometry == "cosine",
         )
         return tuple(
             score for name in names for score in _CONTINUOUS[name](ranking, ks, role="test")
@@ -72,6 +72,7 @@ def stored_scores(
         labels_N=torch.from_numpy(file.labels_N),
         is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N),
         strict=strict,
+        geometry=file.geometry,
     )
     try:
         return found.scores(names, ks)

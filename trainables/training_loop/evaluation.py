@@ -19,7 +19,7 @@ from podium.trainables.metrics.label_scores import mean_label_distance_scores, n
 from podium.trainables.metrics.recall_at_k import recall_class_hits
 from podium.trainables.network.embedder import Embedder
 from podium.trainables.network.network import Network
-from podium.trainables.tasks import recall_of_first
+from podium.trainables.tasks import Geometry, recall_of_first
 from podium.trainables.trial_reports import ClassHits, Score
 
 _FEW_BATCHES = 50  # BatchNorm of torch forgets the statistics it began with at .9 a batch
@@ -67,9 +67,7 @@ class Evaluator:
         network: the network; a `Network` runs as in training, in the same precision.
         ks: the K of each metric.
         fold: index of the fold, for messages.
-        by_direction: whether images with label distances are retrieved by the cosine of their
-            embeddings, or by the distance of the embeddings as they are. Classes always are
-            retrieved by cosine.
+        geometry: by which distance images are retrieved.
         recall_only: leaves out what searches do not wait for: all scores without K.
         prefixes: lengths of prefixes of the embedding whose Recall@K are scores too.
     """
@@ -77,7 +75,7 @@ class Evaluator:
     network: Embedder | Network
     ks: Sequence[int]
     fold: int
-    by_direction: bool = True
+    geometry: Geometry = "cosine"
     recall_only: bool = False
     prefixes: Sequence[int] = ()
 
@@ -100,10 +98,13 @@ class Evaluator:
 
         Raises:
             Diverged: an embedding is not finite.
-            Collapsed: all embeddings have one direction; their ranks would be arbitrary.
+            Collapsed: all embeddings have one direction, or one place where lengths count; their
+                ranks would be arbitrary.
         """
         embeddings_ND = embed_finite(self.network, images, role, self.fold, epoch)
-        if is_collapsed(embeddings_ND):
+        # With label distances one direction is a collapse, whatever the lengths.
+        is_by_class = images.label_distances is None
+        if is_collapsed(embeddings_ND, self.geometry if is_by_class else "cosine"):
             what = f"all {len(images)} {role} embeddings coincide{_why_they_may(self.network)}"
             raise Collapsed(what, self.fold, epoch)
         if images.label_distances is not None:
@@ -111,7 +112,7 @@ class Evaluator:
                 embeddings_ND,
                 images.label_distances,
                 max(self.ks),
-                by_direction=self.by_direction,
+                by_direction=self.geometry == "cosine",
             )
             scores = ndcg_scores(ranking, self.ks, role=role)
             scores += mean_label_distance_scores(ranking, self.ks, role=role)
@@ -124,6 +125,7 @@ class Evaluator:
             labels_N=images.labels_N,
             is_gallery_N=images.is_gallery_N,
             role=role,
+            geometry=self.geometry,
         )
         scores = found.recall(self.ks)
         if role == "test" and not self.recall_only:

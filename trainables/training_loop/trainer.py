@@ -73,9 +73,9 @@ class Trainer:
         self._optimiser = make_optimiser(embedder, criterion, training)
 
     @property
-    def is_normalised(self) -> bool:
-        """Whether the loss compares embeddings by direction alone."""
-        return "normalised" in self._criterion.needs
+    def needs(self) -> frozenset[str]:
+        """What the loss needs; see `Criterion`."""
+        return self._criterion.needs
 
     @property
     def loss_parameters(self) -> dict[str, nn.Parameter]:

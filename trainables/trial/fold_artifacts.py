@@ -16,6 +16,7 @@ from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.file_caches.decoded_pixels import ArrayPixels
 from podium.trainables.file_caches.image_files import ImageFiles
 from podium.trainables.saved_models.model_file import ModelFile, Transform
+from podium.trainables.tasks import Geometry
 from podium.trainables.trial.setup import TrialSetup
 from podium.trainables.trial_reports import TestReport
 
@@ -32,7 +33,7 @@ def fold_model(
     setup: TrialSetup,
     report: TestReport,
     *,
-    by_direction: bool,
+    geometry: Geometry,
     weights: Mapping[str, Tensor],
     loss_parameters: Mapping[str, Tensor],
     train_classes: Sequence[str],
@@ -42,7 +43,7 @@ def fold_model(
     Args:
         setup: the trial.
         report: report of the test.
-        by_direction: whether only the directions of embeddings mean something.
+        geometry: by which distance images were retrieved.
         weights: weights of the network at the epoch that was tested, by name.
         loss_parameters: trained parameters of the loss, such as proxies; empty for most.
         train_classes: names, in the order of the rows of proxies.
@@ -54,7 +55,7 @@ def fold_model(
         epoch=report.epoch,
         transform=transform_of(setup, dataset),
         num_inputs=None if dataset.vectors is None else dataset.vectors.num_features,
-        by_direction=by_direction,
+        geometry=geometry,
         dataset={
             "name": dataset.name,
             "fingerprint": dataset.fingerprint,
@@ -89,7 +90,7 @@ def embeddings_of_test(
         dataset=model.dataset,
         class_names=dataset.class_names,
         image_names=_image_names(dataset, test.indices_N.tolist()),
-        by_direction=model.by_direction,
+        geometry=model.geometry,
         scores=model.scores,
         embeddings_ND=embeddings_ND.float().cpu().numpy(),
         labels_N=test.labels_N.cpu().numpy(),

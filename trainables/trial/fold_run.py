@@ -12,6 +12,7 @@ from podium.trainables.network.network import Network
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.saved_models.retrievals import retrievals
 from podium.trainables.settings.loss_expression import prefix_lengths
+from podium.trainables.tasks import geometry_of
 from podium.trainables.training_loop.evaluation import Evaluator
 from podium.trainables.training_loop.trainer import Trainer
 from podium.trainables.trial.fold_artifacts import FoldArtifacts, embeddings_of_test, fold_model
@@ -70,13 +71,12 @@ class FoldRun:
             self._network = Network(embedder, setup.training, device)
             self._val = data.validated()
             self._trainer = self._make_trainer() if setup.training.epochs else None
-        # Lengths are part of what is learned from label distances unless the loss ignores them.
-        is_normalised = self._trainer is None or self._trainer.is_normalised
+        task = setup.dataset.task
         self._evaluator = Evaluator(
             network=self._network,
             ks=setup.settings.ks,
             fold=fold,
-            by_direction=setup.dataset.task == "classes" or is_normalised,
+            geometry=geometry_of(self._trainer.needs, task) if self._trainer else "cosine",
             recall_only=setup.settings.test_scores == "recall",
             prefixes=_scored_prefixes(setup),
         )
@@ -157,11 +157,11 @@ class FoldRun:
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
             scores, hits, embeddings_ND = self._evaluator.evaluate(test, "test", epoch)
-            direction = self._evaluator.by_direction
+            geometry = self._evaluator.geometry
             found = (
                 ()
                 if setup.settings.test_scores != "all"
-                else retrievals(setup.dataset, test, embeddings_ND, by_direction=direction)
+                else retrievals(setup.dataset, test, embeddings_ND, geometry)
             )
         report = TestReport(
             fold=self._fold,
@@ -175,7 +175,7 @@ class FoldRun:
             model = fold_model(
                 setup,
                 report,
-                by_direction=direction,
+                geometry=geometry,
                 weights=self._data.whole_weights(self._best_weights),
                 loss_parameters=self._best_loss,
                 train_classes=sorted(self._data.split.train),

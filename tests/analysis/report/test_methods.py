@@ -7,7 +7,7 @@ from podium.analysis.study_results.study_results import read_results
 from podium.analysis.typed_tables.score_table import read_table
 from podium.analysis.typed_tables.table_options import TableOptions
 from tests.analysis.page_text import page_of, section_of, table_page, text_of
-from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import SMALL
 from tests.analysis.thesis_cub200 import BY, RECALLS
 from tests.orchestrator.changed_folders import change_study
@@ -24,6 +24,17 @@ def test_a_study_tells_its_rules(small_store):
     assert "it takes 6 data sets or 6 backbones; these are 2 and 1." in seen
     assert "2,000 resamples, seed 0" in seen
     assert "Trials were run by podium 0.1.0" in seen
+
+
+def test_it_says_by_which_distance_images_are_retrieved(tmp_path, small_store):
+    assert "retrieved by" not in methods_text(page_of(read_results(small_store), methods))
+    geometries = {"triplet": "poincare", "contrastive": "poincare", "margin": "euclidean"}
+    other = write_store(tmp_path / "s", SMALL)
+    change_snapshot(other, provenance={"geometries": geometries})
+    assert (
+        "Images are retrieved by cosine, but after margin by Euclidean distance and after"
+        " contrastive and triplet by Poincare distance."
+    ) in methods_text(page_of(read_results(other), methods))
 
 
 def test_declared_rules_are_told(tmp_path):

@@ -20,6 +20,8 @@ MIXED = """
 [log_ratio, triplet] -> [glyphs, glyph_masks] -> {} -> 3: the data sets .* must have one task .*
 [contrastive, log_ratio] -> [glyphs] -> {} -> 2: log_ratio compares label distances, and .*
 [log_ratio, contrastive] -> [glyph_masks] -> {} -> 2: contrastive learns classes, .* use a loss .*
+[nt_xent+nt_xent_poincare] -> [glyphs] -> {} -> 2: .* by several distances .*
+[log_ratio+nt_xent_poincare] -> [glyph_masks] -> {} -> 2: .* by which only classes are retrieved
 [softmax] -> [glyphs] -> {sampler: label_neighbours} -> 4: .* compares label distances, and .* only
 [log_ratio] -> [glyph_masks] -> {sampler: label_neighbours, batch_size: 6} -> 4: .* at least 7 .*
 """

@@ -7,15 +7,47 @@ import torch
 # Cosines this close are ties, and ties count against the query.
 TIE = 1e-12
 
+GEOMETRIES = ("cosine", "euclidean", "poincare")
+
 
 def cosine(a, b):
     length = math.sqrt(math.fsum(v * v for v in a)) * math.sqrt(math.fsum(v * v for v in b))
     return math.fsum(v * w for v, w in zip(a, b, strict=True)) / length if length else 0.0
 
 
-def rank_of_first_positive(query, label, others):
+def minus_squared_distance(a, b):
+    return -math.fsum((v - w) ** 2 for v, w in zip(a, b, strict=True))
+
+
+def minus_cosh(a, b):
+    """Of the Poincare distance times the root of the curvature."""
+    p, q = map(in_ball, (a, b))
+    rests = [1.0 - math.fsum(v * v for v in point) for point in (p, q)]
+    return -1.0 + 2.0 * minus_squared_distance(p, q) / math.prod(rests)
+
+
+def in_ball(row):
+    """The image, in the ball of radius 1, of what is left of an embedding that is cut."""
+    length = math.hypot(*row)
+    share = math.tanh(math.sqrt(0.1) * min(length, 2.3)) / length if length else 0.0
+    return [share * v for v in row]
+
+
+def measured(geometry, rows):
+    """What pairs of a geometry are ordered by, in the unit of its ties."""
+    longest = max(math.hypot(*row) for row in rows)
+    if geometry == "cosine":
+        return cosine
+    if geometry == "euclidean":
+        unit = 4.0 * longest**2 or 1.0
+        return lambda a, b: minus_squared_distance(a, b) / unit
+    unit = math.cosh(4.0 * math.sqrt(0.1) * min(longest, 2.3))
+    return lambda a, b: minus_cosh(a, b) / unit
+
+
+def rank_of_first_positive(query, label, others, similarity=cosine):
     """``others``: (embedding, label) pairs. None if no other has the query's label."""
-    similarities = [(cosine(query, other), other_label) for other, other_label in others]
+    similarities = [(similarity(query, other), other_label) for other, other_label in others]
     positives = [s for s, other_label in similarities if other_label == label]
     if not positives:
         return None
@@ -23,20 +55,24 @@ def rank_of_first_positive(query, label, others):
     return 1 + sum(s >= max(positives) - TIE for s in negatives)
 
 
-def oracle_ranks(embeddings, labels):
+def oracle_ranks(embeddings, labels, geometry="cosine"):
     """Rank of every row against all others; None for a singleton."""
-    rows = list(zip(embeddings.double().tolist(), labels.tolist(), strict=True))
+    embeddings = embeddings.double().tolist()
+    similarity = measured(geometry, embeddings)
+    rows = list(zip(embeddings, labels.tolist(), strict=True))
     return [
-        rank_of_first_positive(row, label, rows[:index] + rows[index + 1 :])
+        rank_of_first_positive(row, label, rows[:index] + rows[index + 1 :], similarity)
         for index, (row, label) in enumerate(rows)
     ]
 
 
-def oracle_ranks_between(queries, query_labels, gallery, gallery_labels):
-    others = list(zip(gallery.double().tolist(), gallery_labels.tolist(), strict=True))
+def oracle_ranks_between(queries, query_labels, gallery, gallery_labels, geometry="cosine"):
+    queries, gallery = queries.double().tolist(), gallery.double().tolist()
+    similarity = measured(geometry, queries + gallery)
+    others = list(zip(gallery, gallery_labels.tolist(), strict=True))
     return [
-        rank_of_first_positive(row, label, others)
-        for row, label in zip(queries.double().tolist(), query_labels.tolist(), strict=True)
+        rank_of_first_positive(row, label, others, similarity)
+        for row, label in zip(queries, query_labels.tolist(), strict=True)
     ]
 
 

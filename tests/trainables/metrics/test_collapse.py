@@ -18,6 +18,14 @@ def test_one_direction_up_to_rounding_is_collapsed(size):
     assert is_collapsed(direction() + size * noise())
 
 
+@pytest.mark.parametrize("geometry", ["euclidean", "poincare"])
+@pytest.mark.parametrize("size", [0.0, 1e-8, 1e-7])
+def test_where_lengths_count_one_place_is_collapsed_and_one_direction_is_not(geometry, size):
+    assert is_collapsed(direction() + size * noise(), geometry)
+    lengths = torch.linspace(0.01, 1.0, 200)[:, None]
+    assert not is_collapsed(direction() * lengths, geometry)
+
+
 def test_zero_embeddings_are_collapsed():
     assert is_collapsed(torch.zeros(50, 8))
 

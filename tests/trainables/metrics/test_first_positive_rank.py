@@ -11,6 +11,7 @@ from podium.trainables.metrics import _negatives, _positives
 from podium.trainables.metrics._cosines import deal, float32_slack
 from podium.trainables.metrics.first_positive_rank import first_positive_ranks
 from tests.trainables.metrics.ranking_oracle import (
+    GEOMETRIES,
     as_list,
     clustered,
     in_one,
@@ -53,40 +54,53 @@ def tied_rows(draw, max_rows=16):
 PRECISIONS = st.sampled_from(["float32", "bfloat16"])
 
 
-@given(data=tied_rows(), precision=PRECISIONS)
-def test_ranks_of_tied_rows_equal_the_oracle(data, precision):
+every_geometry = pytest.mark.parametrize("geometry", GEOMETRIES)
+
+
+@given(data=tied_rows(), precision=PRECISIONS, geometry=st.sampled_from(GEOMETRIES))
+def test_ranks_of_tied_rows_equal_the_oracle(data, precision, geometry):
     embeddings, labels = data
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)
         multiply_in(patch, precision)
-        ranks = first_positive_ranks(embeddings, labels)
-    assert as_list(ranks, len(labels)) == oracle_ranks(embeddings, labels)
+        ranks = first_positive_ranks(embeddings, labels, geometry=geometry)
+    assert as_list(ranks, len(labels)) == oracle_ranks(embeddings, labels, geometry)
 
 
-@given(queries=tied_rows(max_rows=10), gallery=tied_rows(max_rows=12), precision=PRECISIONS)
-def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery, precision):
+@given(
+    queries=tied_rows(max_rows=10),
+    gallery=tied_rows(max_rows=12),
+    precision=PRECISIONS,
+    geometry=st.sampled_from(GEOMETRIES),
+)
+def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery, precision, geometry):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)
         multiply_in(patch, precision)
-        ranks = first_positive_ranks(*in_one(queries, gallery))
-    assert as_list(ranks, len(queries[0])) == oracle_ranks_between(*queries, *gallery)
+        ranks = first_positive_ranks(*in_one(queries, gallery), geometry=geometry)
+    expected = oracle_ranks_between(*queries, *gallery, geometry)
+    assert as_list(ranks, len(queries[0])) == expected
     assert ranks.num_gallery == len(gallery[0])
 
 
+@every_geometry
 @pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
-def test_ranks_of_random_rows_equal_the_oracle(blocks, noise):
+def test_ranks_of_random_rows_equal_the_oracle(blocks, noise, geometry):
     embeddings, labels = clustered(80, 9, 16, noise=noise)
-    ranks = first_positive_ranks(embeddings, labels)
-    assert as_list(ranks, 80) == oracle_ranks(embeddings, labels)
+    ranks = first_positive_ranks(embeddings, labels, geometry=geometry)
+    assert as_list(ranks, 80) == oracle_ranks(embeddings, labels, geometry)
     assert ranks.num_gallery == 80
 
 
-def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(blocks):
+@every_geometry
+def test_what_float32_cannot_tell_apart_is_ranked_in_float64(blocks, geometry):
     embeddings, labels = clustered(60, 6, 16, noise=0.5)
-    embeddings = embeddings[:1] + 3e-4 * embeddings
-    expected = oracle_ranks(embeddings, labels)
-    ranks = first_positive_ranks(embeddings, labels)
+    embeddings = embeddings[:1] / 3 + 3e-4 * embeddings
+    expected = oracle_ranks(embeddings, labels, geometry)
+    ranks = first_positive_ranks(embeddings, labels, geometry=geometry)
     assert as_list(ranks, 60) == expected
+    if geometry != "cosine":
+        return
 
     unit = torch.nn.functional.normalize(embeddings, dim=1)
     cosines = (unit @ unit.T).fill_diagonal_(-2.0)
@@ -103,10 +117,12 @@ def test_one_class_larger_than_many_blocks_is_ranked_like_any_other(blocks):
     assert as_list(ranks, 50) == oracle_ranks(embeddings, labels)
 
 
-def test_a_fully_collapsed_embedding_ranks_last_everywhere(blocks):
-    embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
+@every_geometry
+@pytest.mark.parametrize("length", [0.0, 1.0, 1e20])
+def test_a_fully_collapsed_embedding_ranks_last_everywhere(blocks, geometry, length):
+    row = length * torch.randn(1, 8, generator=torch.Generator().manual_seed(0))
     labels = torch.arange(30) % 3
-    ranks = first_positive_ranks(embeddings, labels)
+    ranks = first_positive_ranks(row.expand(30, 8), labels, geometry=geometry)
     assert ranks.ranks_Q.tolist() == [21] * 30
 
 

@@ -35,7 +35,7 @@ def test_embeddings_that_are_not_finite_are_an_error():
 def test_by_distance_the_length_counts_and_small_distances_between_long_vectors_differ():
     places = torch.tensor([0.0, 3.0, 1.0, -2.5])
     embeddings = torch.stack([places, torch.full((4,), 1e4)], dim=1)
-    indices, similarities = neighbours(embeddings, [0], 3, by_direction=False)
+    indices, similarities = neighbours(embeddings, [0], 3, geometry="euclidean")
     assert indices.tolist() == [[2, 3, 1]]
     assert similarities.tolist() == [[-1.0, -2.5, -3.0]]
 

@@ -9,7 +9,14 @@ from podium.trainables.metrics import _faiss
 from podium.trainables.metrics import precision_at_r as module
 from podium.trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from tests.trainables.losses.loss_cases import on_circle as directions
-from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
+from tests.trainables.metrics.ranking_oracle import (
+    GEOMETRIES,
+    TIE,
+    clustered,
+    cosine,
+    in_one,
+    measured,
+)
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
@@ -30,9 +37,9 @@ def chunks(request, monkeypatch):
         monkeypatch.setattr(_faiss, "can_search", lambda device: False)
 
 
-def oracle_of_query(query, label, others):
+def oracle_of_query(query, label, others, similarity):
     """The list of neighbours written out: a positive comes after the negatives it ties with."""
-    similarities = [(cosine(query, other), other_label == label) for other, other_label in others]
+    similarities = [(similarity(query, it), other_label == label) for it, other_label in others]
     positives = sorted((s for s, is_positive in similarities if is_positive), reverse=True)
     negatives = sorted((s for s, is_positive in similarities if not is_positive), reverse=True)
     listed = []
@@ -52,10 +59,11 @@ def oracle_of_query(query, label, others):
     return len(precisions) / num_positives, sum(precisions) / num_positives
 
 
-def oracle(embeddings, labels):
+def oracle(embeddings, labels, geometry="cosine"):
+    similarity = measured(geometry, embeddings.double().tolist())
     rows = list(zip(embeddings.double().tolist(), labels.tolist(), strict=True))
     found = [
-        oracle_of_query(row, label, rows[:index] + rows[index + 1 :])
+        oracle_of_query(row, label, rows[:index] + rows[index + 1 :], similarity)
         for index, (row, label) in enumerate(rows)
     ]
     return [pair for pair in found if pair is not None]
@@ -78,20 +86,22 @@ def tied_rows(draw):
     return torch.tensor(rows), torch.tensor(labels)
 
 
-@given(data=tied_rows())
-def test_tied_rows_equal_the_oracle(data):
+@given(data=tied_rows(), geometry=st.sampled_from(GEOMETRIES))
+def test_tied_rows_equal_the_oracle(data, geometry):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)
-        found = precision_at_r(*data)
-    assert_equal(found, oracle(*data))
+        found = precision_at_r(*data, geometry=geometry)
+    assert_equal(found, oracle(*data, geometry))
     assert found.num_gallery == len(data[0])
     assert found.num_singletons == len(data[0]) - len(found.r_precision_Q)
 
 
+@pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("noise", [0.3, 1.0, 5.0])
-def test_random_rows_equal_the_oracle(chunks, noise):
+def test_random_rows_equal_the_oracle(chunks, noise, geometry):
     embeddings, labels = clustered(80, 9, 16, noise=noise)
-    assert_equal(precision_at_r(embeddings, labels), oracle(embeddings, labels))
+    found = precision_at_r(embeddings, labels, geometry=geometry)
+    assert_equal(found, oracle(embeddings, labels, geometry))
 
 
 def test_cosines_that_float32_cannot_tell_apart_are_ranked_in_float64(chunks):
@@ -175,7 +185,7 @@ def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
         found = precision_at_r(*in_one(queries, gallery))
     others = list(zip(gallery[0].double().tolist(), gallery[1].tolist(), strict=True))
     expected = [
-        oracle_of_query(row, label, others)
+        oracle_of_query(row, label, others, cosine)
         for row, label in zip(queries[0].double().tolist(), queries[1].tolist(), strict=True)
     ]
     assert_equal(found, [pair for pair in expected if pair is not None])

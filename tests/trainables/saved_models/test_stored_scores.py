@@ -34,8 +34,21 @@ def again(file, reported, dataset=no_dataset):
     return stored_scores(file, names, ks, dataset=dataset)
 
 
-def test_metrics_of_classes_come_out_the_same_without_the_data_set(cache_folder, tmp_path):
-    reported, file = left_by(tiny_trial(cache_folder, epochs=1), tmp_path)
+@pytest.mark.parametrize(
+    ("loss", "geometry"),
+    [
+        ("contrastive", "cosine"),
+        ("nt_xent_euclidean", "euclidean"),
+        ("nt_xent_poincare", "poincare"),
+    ],
+)
+def test_metrics_of_classes_come_out_the_same_without_the_data_set(
+    cache_folder, tmp_path, loss, geometry
+):
+    reported, file = left_by(tiny_trial(cache_folder, loss=loss, epochs=1), tmp_path)
+    assert file.geometry == geometry
+    by_cosine = again(replace(file, geometry="cosine"), reported)
+    assert (by_cosine == reported) == (geometry == "cosine")
     assert len(reported) > 4
     assert again(file, reported) == reported
     assert known_metrics(file)[0] == "recall"

@@ -78,7 +78,7 @@ def test_clusters_are_of_queries_and_gallery(embedder, parted):
 
 def test_pictures_are_of_queries_with_their_nearest_of_the_gallery(dataset, embedder, parted):
     embeddings = embed(embedder, parted)
-    shown = retrievals(dataset, parted, embeddings, by_direction=True)
+    shown = retrievals(dataset, parted, embeddings, geometry="cosine")
     pngs = [dataset.thumbnail_png(index) for index in parted.indices_N.tolist()]
     is_gallery = parted.is_gallery_N.tolist()
     gallery = {png for png, found in zip(pngs, is_gallery, strict=True) if found}
@@ -94,7 +94,7 @@ def test_a_query_without_an_image_of_its_class_in_the_gallery_is_not_shown(datas
     is_gallery = parted.is_gallery_N & (parted.labels_N != lonely)
     embeddings = torch.randn(len(parted), 4, generator=torch.Generator().manual_seed(0))
     shown = retrievals(
-        dataset, replace(parted, is_gallery_N=is_gallery), embeddings, by_direction=True
+        dataset, replace(parted, is_gallery_N=is_gallery), embeddings, geometry="cosine"
     )
     num_classes = len(parted.labels_N.unique())
     assert len(shown) == min(6, num_classes - 1)

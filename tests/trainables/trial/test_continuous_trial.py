@@ -82,21 +82,21 @@ def test_shapes_it_does_not_train_on_are_retrieved_better_than_untrained(cache_f
 
 
 @pytest.mark.parametrize(
-    ("loss", "epochs", "by_direction"),
-    [("log_ratio", 1, False), ("dense_triplet", 1, True), ("untrained", 0, True)],
+    ("loss", "epochs", "geometry"),
+    [("log_ratio", 1, "euclidean"), ("dense_triplet", 1, "cosine"), ("untrained", 0, "cosine")],
 )
 def test_images_are_retrieved_by_what_the_loss_compares(
-    cache_folder, monkeypatch, loss, epochs, by_direction
+    cache_folder, monkeypatch, loss, epochs, geometry
 ):
     asked = []
 
-    def noting(*, by_direction, **named):
-        asked.append(by_direction)
-        return Evaluator(by_direction=by_direction, **named)
+    def noting(*, geometry, **named):
+        asked.append(geometry)
+        return Evaluator(geometry=geometry, **named)
 
     monkeypatch.setattr(fold_run, "Evaluator", noting)
     list(run_trial(masks_trial(cache_folder, loss=loss, epochs=epochs)))
-    assert set(asked) == {by_direction}
+    assert set(asked) == {geometry}
 
 
 class Noting(Criterion):
