@@ -33,9 +33,11 @@ from podium.search_spaces.parameters import Choice, Int, Real, Value
 from podium.trainables.recipes import reasons_of
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TRAINING_TYPES
+from podium.trainables.tasks import geometry_of
 
 SEARCHED = "searched_hyperparameters"
 WARM_START = "warm_start"
+RETRIEVAL = "retrieved_by"
 
 # Name -> trait of a loss, and the values shown if it has it or not.
 LOSS_PROPERTIES: Mapping[str, tuple[str, str, str]] = {
@@ -53,7 +55,7 @@ _AREAS: Mapping[str, Area] = {
     "first_config": "search",
     SEARCHED: "space",
     "tried_configs": "space",
-    **dict.fromkeys(LOSS_PROPERTIES, "loss"),
+    **dict.fromkeys((*LOSS_PROPERTIES, RETRIEVAL), "loss"),
 }
 
 DECLARABLE = (*TRAINING_TYPES, *_AREAS)
@@ -192,6 +194,7 @@ def _facts(study: Study, block: Block, loss: str) -> dict[str, str]:
             name: yes if trait in traits else no
             for name, (trait, yes, no) in LOSS_PROPERTIES.items()
         },
+        RETRIEVAL: geometry_of(traits),
     }
 
 

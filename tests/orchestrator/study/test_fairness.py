@@ -136,6 +136,7 @@ OF_LOSSES = {
     "memory": "memory:contrastive",
     "pretraining": "softmax>contrastive",
     "views_of_an_image": "statistical",
+    "retrieved_by": "nt_xent_poincare",
 }
 
 
