@@ -1,9 +1,10 @@
 """Makes the pictures of pages in docs/images, by commands, from two finished studies.
 
-python -m docs.make.first_screens [podium-results/quickstart] [podium-results/pictures]
+python -m docs.make.first_screens [podium-results]
 
-Both studies and the table of CUB200-2011 are real; other studies, which would take hours to run,
-have made-up scores, written as a study writes its own.
+quickstart, pictures, thesis-letters and field-2026 in there and the table of CUB200-2011 are real.
+Other studies, which would take hours to run, have made-up scores, written as a study writes its
+own.
 """
 
 import argparse
@@ -32,17 +33,18 @@ _SCRIPTS = (
 def main() -> None:
     """Write the pages and photograph them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("podium-results/quickstart"))
-    parser.add_argument("pictures", type=Path, nargs="?", default=Path("podium-results/pictures"))
-    given = parser.parse_args()
-    quickstart, pictures = given.folder.absolute(), given.pictures.absolute()
+    parser.add_argument("storage", type=Path, nargs="?", default=Path("podium-results"))
+    storage = parser.parse_args().storage.absolute()
     with tempfile.TemporaryDirectory() as scratch:
         pages = Path(scratch)
-        shown = _page(pages, "quickstart", str(quickstart))
+        for name in ("thesis-letters", "field-2026"):
+            page = _page(pages, name, str(storage / name))
+            photograph_screen(page, _IMAGES / f"{name}.png")
+        shown = _page(pages, "quickstart", str(storage / "quickstart"))
         photograph_screen(shown, _IMAGES / "quickstart.png")
         photograph_screen(shown, _IMAGES / "quickstart-dark.png", scheme="dark")
         photograph_screen(shown, _IMAGES / "quickstart-phone.png", size=PHONE)
-        retrieved = _page(pages, "pictures", str(pictures))
+        retrieved = _page(pages, "pictures", str(storage / "pictures"))
         photograph_plot(retrieved, "images", _IMAGES / "retrieved.png", part="#retrieval")
         for name, command in (("cub200", _TABLE), *_made_up(pages)):
             photograph_screen(_page(pages, name, *command), _IMAGES / f"{name}.png")
