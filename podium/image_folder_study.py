@@ -81,6 +81,7 @@ def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
     num_gpus = int(backbone == ON_GPU)
     seen = ", transparency: white" if found.see_through else ""
     seen += ", upright: true" if found.turned else ""
+    label = f", label: '{name}'" if images.dataset == "folder" else ""
     for epochs, trials, seeds in _EFFORTS:
         yield f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
@@ -88,7 +89,7 @@ def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
 (median {train.median_per_class:g}).
 {notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}
-datasets: [{{name: {images.dataset}, root: '{folder}'{options}{seen}}}]
+datasets: [{{name: {images.dataset}{label}, root: '{folder}'{options}{seen}}}]
 {_BACKBONES[backbone]}embedding_dims: [128]
 losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.

@@ -8,14 +8,17 @@ registers it.
 import ast
 import contextlib
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from podium.errors import PodiumError
 from podium.trainables.errors import unknown_name
 
+_LEGEND = re.compile(r"(?<=\.) (?=[A-Z] = )")  # as in "... on pairs. B = batch, D = dimension."
 _KINDS = {
     "backbones": "backbone",
     "datasets": "data set",
@@ -43,14 +46,14 @@ def load(package: str, name: str) -> type[Any]:
 
 
 def summary(package: str, name: str) -> str:
-    """First line of the docstring of an entry's module. Imports nothing.
+    """First line of the docstring of an entry's module, without a legend. Imports nothing.
 
     Raises:
         TrialInputError: there is no such entry.
     """
     _known(package, name)
     docstring = ast.get_docstring(_syntax_tree(_file(package, name)))
-    return docstring.splitlines()[0] if docstring else ""
+    return _LEGEND.split(docstring.splitlines()[0])[0] if docstring else ""
 
 
 def literals(
@@ -69,6 +72,7 @@ def literals(
 
     Raises:
         TrialInputError: there is no such entry.
+        PodiumError: a call of it is refused, as that of a parameter whose default is not legal.
     """
     wanted = class_name or _known(package, name)[name]
     return {
@@ -117,7 +121,11 @@ def _value(node: ast.expr, calls: Mapping[str, Callable[..., Any]]) -> Any:
             return {ast.literal_eval(key): _value(value, calls) for key, value in items}
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in calls:
             by_name = {str(keyword.arg): _value(keyword.value, calls) for keyword in keywords}
-            return calls[name](*(_value(argument, calls) for argument in args), **by_name)
+            values = [_value(argument, calls) for argument in args]
+            try:
+                return calls[name](*values, **by_name)
+            except ValueError as error:
+                raise PodiumError(f"line {node.lineno} of its file: {error}") from error
     return ast.literal_eval(node)
 
 

@@ -73,7 +73,7 @@ def cross_validation(results: StudyResults, series: Mapping[str, Series]) -> Sec
                 caption=f"{found.metric} of each fold (small dots), {_where(folds)}; below them"
                 " the mean and one sample standard deviation to each side. Tuned losses are"
                 " filled, published defaults hollow;"
-                f" {counted(len(folds), 'fold')} in all.",
+                f" {counted(len(folds.filter(~IS_BASELINE)), 'fold')} in all.",
                 table=_folds_table(folds, series, found.metric),
             ),
             *table_of_pairs,

@@ -101,8 +101,9 @@ def _facts(tournament: Tournament, metric: str) -> Iterator[tuple[str, str]]:
         signed(gap, 1),
         f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
-    label = f"settings in which {winner.competitor} is best"
-    yield (f"{winner.wins} of {winner.blocks}", label)
+    if winner.blocks > 1:
+        label = f"settings in which {winner.competitor} is best"
+        yield (f"{winner.wins} of {winner.blocks}", label)
 
 
 def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) -> Illustration:

@@ -14,7 +14,7 @@ from podium.analysis.scores.ranked_score import chosen_late
 from podium.analysis.scores.study_table import unequal_finals
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.tournament.verdict_text import headline, verdict_sentences
-from podium.analysis.wording import MOST_NAMED, counted, duration, listed, range_of, signed
+from podium.analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
 
 _BASELINES = {UNTRAINED: "the untrained network", FEATURES: "the untouched features"}
 
@@ -29,7 +29,7 @@ def answer_headline(results: StudyResults) -> str:
 def answer_sentences(results: StudyResults) -> tuple[str, ...]:
     """How sure that is, the gains of tuning, what failed or is missing, and what it cost."""
     ranked = results.tournament
-    above, is_none = _above_baseline(results)
+    above, is_none = above_baseline(results)
     sentences = (
         *(verdict_sentences(ranked) if ranked else ()),
         *fairness_sentences(results),
@@ -53,10 +53,10 @@ def gain_sentences(results: StudyResults) -> Iterator[str]:
     worse = [row for row in tested if row["gain_high"] < 0]
     by = _by_own_score(results)
     for opening, group in (
-        ("Tuning beat the published default on test", better),
-        ("Tuning did worse on test than the published default", worse),
+        ("Tuning beat the default on test", better),
+        ("Tuning did worse on test than the default", worse),
         (
-            "It is uncertain whether tuning beat the published default on test",
+            "It is uncertain whether tuning beat the default on test",
             [row for row in tested if row not in (*better, *worse)],
         ),
         (
@@ -69,11 +69,11 @@ def gain_sentences(results: StudyResults) -> Iterator[str]:
     searched = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
     for opening, names in (
         (
-            "No other config beat the published default on validation for",
+            "No other config beat the default on validation for",
             [row["loss"] for row in kept if row["loss"] in searched],
         ),
         (
-            "Nothing but the published default was evaluated for",
+            "Nothing but the default was evaluated for",
             [row["loss"] for row in kept if row["loss"] not in searched],
         ),
     ):
@@ -95,7 +95,7 @@ def _gain(row: Mapping[str, Any]) -> str:
     return f"{gain}, {interval})"
 
 
-def _above_baseline(results: StudyResults) -> tuple[str, bool]:
+def above_baseline(results: StudyResults) -> tuple[str, bool]:
     """Which tuned losses beat the better baseline, and whether none does in any block."""
     known = results.selection.drop_nulls("above_baseline")
     if known.is_empty():
@@ -108,7 +108,11 @@ def _above_baseline(results: StudyResults) -> tuple[str, bool]:
     if below.is_empty():
         return f"Every tuned loss beats the better baseline{by} in every setting: {better}.", False
     if below.height == known.height:
-        return f"No tuned loss beats the better baseline{by} in any setting: {better}.", True
+        gaps = below.group_by("loss").agg(pl.col("above_baseline").mean())
+        best = gaps.sort("above_baseline", "loss").row(-1, named=True)
+        behind = number(PERCENT * -best["above_baseline"], 1)
+        found = f"No tuned loss beats the better baseline{by} in any setting, {better}"
+        return f"{found}: {best['loss']} is the nearest, {behind} points below on average.", True
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
@@ -201,7 +205,7 @@ def decisive_notices(results: StudyResults) -> tuple[str, ...]:
     """What qualifies the verdict wherever it is printed: an unfinished study, no gain at all."""
     counts = results.winners.group_by("loss").len().sort("loss").rows()
     unequal = unequal_finals([row for row in counts if row[0] not in BASELINES])
-    above, is_none = _above_baseline(results)
+    above, is_none = above_baseline(results)
     return (
         *([f"{unequal[0].upper()}{unequal[1:]}."] if unequal else []),
         *([above] if is_none else []),

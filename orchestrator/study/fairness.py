@@ -100,7 +100,7 @@ def report_differences(study: Study, say: Callable[[str], object]) -> None:
     if rules := undeclared(found):
         raise StudyError([f"study {study.name}: {rule}" for rule in rules.values()])
     if summary := summarise_differences(found):
-        say(f"Not equal between the losses: {summary}. See podium plan for details.")
+        say(f"Not equal between the losses: {summary}. See Fairness in the report.")
 
 
 def undeclared(found: Iterable[Disparity]) -> dict[str, str]:

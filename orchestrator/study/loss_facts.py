@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
 
+from podium.errors import PodiumError
 from podium.search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
 from podium.search_spaces.conditions import CONDITIONS, PROXIES_IF
 from podium.search_spaces.families import FAMILIES
@@ -210,7 +211,12 @@ def _term_facts(term: LossTerm) -> LossFacts:
 
 def _joined(name: str) -> LossFacts:
     """What the loss declares, with what is searched of it."""
-    stated = literals("losses", name, calls=DECLARATIONS)
+    try:
+        stated = literals("losses", name, calls=DECLARATIONS)
+    except TrialInputError:
+        raise
+    except PodiumError as error:
+        raise TrialInputError(f"loss {name}: {error}") from error
     parameters: dict[str, Parameter] = stated.get("declared", {})
     declared = _declared_space(name, stated.get("search_space", {}), parameters)
     rows = {space: losses[name] for space, losses in NAMED_SPACES.items() if name in losses}

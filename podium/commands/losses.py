@@ -81,7 +81,8 @@ def _parameter(name: str, item: Parameter) -> str:
 def _print_spaces(loss: LossFacts) -> None:
     for space, rows in _spaces(loss).items():
         if not rows:
-            say(f"{loss.name}, space {space}: no hyperparameter of its own\n")
+            none = "searches none of its hyperparameters" if loss.parameters else "it has none"
+            say(f"{loss.name}, space {space}: {none}\n")
             continue
         say(f"{loss.name}, space {space}:")
         print_table(rows, columns=_COLUMNS)

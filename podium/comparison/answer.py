@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from podium.analysis.page.html_page import Page
 from podium.analysis.page.tables import Column, table
-from podium.analysis.report.verdict import failed_sentence, gain_sentences
+from podium.analysis.report.verdict import above_baseline, failed_sentence, gain_sentences
 from podium.analysis.study_results.study_results import StudyResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.tournament.verdict_text import separated_sentences
@@ -103,6 +103,7 @@ def answer_text(
         *([_table(loss, against, results.ranked_by.label)] if against else []),
         *_verdict(results, loss, against, stronger),
         *([" ".join(versions)] if versions else []),
+        *filter(None, (above_baseline(results)[0],)),
         *gain_sentences(results),
         *_hint(loss, unsearched),
         *filter(None, (failed_sentence(results),)),
@@ -201,9 +202,10 @@ def _ahead(one: Against) -> str:
 def _known(held: Tournament, loss: str) -> Iterator[str]:
     """Its rank, and from which others it differs; or why that was not tested."""
     standing = next(one for one in held.standings if one.competitor == loss)
+    average = f", with an average rank of {number(standing.average_rank)}"
     yield (
-        f"{loss} has rank {standing.place} of {len(held.names)} over {held.units.counted}, with an"
-        f" average rank of {number(standing.average_rank)}."
+        f"{loss} has rank {standing.place} of {len(held.names)} over {held.units.counted}"
+        f"{average if len(held.blocks) > 1 else ''}."
     )
     if held.is_tested:
         yield from separated_sentences(held)

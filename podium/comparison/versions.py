@@ -62,9 +62,9 @@ def _versions(folder: Place) -> list[Place]:
 
 
 def _mean_score(results: StudyResults, loss: str) -> float | None:
-    """The loss's mean over settings; None if it is not ranked."""
+    """The loss's mean over settings, as it is shown; None if it is not ranked."""
     standings = () if results.tournament is None else results.tournament.standings
-    return {one.competitor: one.mean_score for one in standings}.get(loss)
+    return {one.competitor: round(one.mean_score, 1) for one in standings}.get(loss)
 
 
 def _gain(before: float | None, now: tuple[float | None, bool]) -> str:

@@ -22,7 +22,7 @@ from podium.errors import PodiumError
 INTERRUPTED = 3
 """Exit code of what was stopped by a signal."""
 
-AGAIN = "Stopped. The same command starts again, or continues."
+AGAIN = "Stopped. The same command goes on; a run continues where it stopped."
 """What is said where a command has nothing more to say of it."""
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)

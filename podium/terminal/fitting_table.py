@@ -88,7 +88,7 @@ def fitted_text(
     )
     if left_out:
         names = listed(left_out, most=MOST_NAMED)
-        lines.append(filled(f"No room for {names}: --csv has them.", width))
+        lines.append(filled(f"Not shown for lack of room: {names}. --csv has all.", width))
     return "\n".join(lines)
 
 

@@ -59,7 +59,7 @@ def test_the_folders_at_the_top_are_parts_of_podium(part):
 def test_commands_run_beside_files_and_folders_named_as_podium_s_parts(folder, words):
     done = python(folder, *words, "plan", "tiny.yaml")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Study tiny: 1 block x 1 loss" in done.stdout
+    assert "Study tiny: 1 setting x 1 loss" in done.stdout
 
 
 # A socket of the kernel that is still open when the process ends is not ours to close.

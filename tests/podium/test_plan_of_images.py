@@ -95,7 +95,7 @@ def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, birds_file, tm
     assert "cub200 bn_inception a file 224 180 10 64, 512" in printed
     assert (
         "Training: image files switch on the recipe psomas2020, unless training.recipe names "
-        "another (docs/reference/recipes.md); in all blocks epochs 100, learning_rate 0.0001."
+        "another (docs/reference/recipes.md); in all settings epochs 100, learning_rate 0.0001."
     ) in printed
     assert printed.index("image files switch on") < printed.index("data set backbone weights")
     assert "The recipe gives values of their own to proxy_anchor (sampler random)." in printed

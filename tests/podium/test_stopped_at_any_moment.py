@@ -141,5 +141,5 @@ def test_a_signal_within_a_finaliser_is_not_lost():
         [sys.executable, "-c", HANDLED], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 3
-    assert done.stderr == "Stopped. The same command starts again, or continues.\n"
+    assert done.stderr == "Stopped. The same command goes on; a run continues where it stopped.\n"
     assert done.stdout == ""

@@ -159,7 +159,7 @@ def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
 
     html = study_page(write_store(tmp_path / "s", truth, change=kept))
 
-    assert "Nothing but the published default was evaluated for contrastive" in text_of(html)
+    assert "Nothing but the default was evaluated for contrastive" in text_of(html)
     assert "No other config beat" not in html
     assert 'id="tuning-gains"' not in html
 

@@ -209,8 +209,8 @@ def test_what_earlier_results_give_to_some_losses_is_a_difference_in_those_block
     declared = {"warm_start": "a new loss"}
     report_differences(replace(uneven, declared_differences=declared), said.append)
     assert said == [
-        "Not equal between the losses: warm_start (declared in the study file). See podium plan "
-        "for details."
+        "Not equal between the losses: warm_start (declared in the study file). See Fairness "
+        "in the report."
     ]
 
 

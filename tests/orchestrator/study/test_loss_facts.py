@@ -140,3 +140,12 @@ def test_no_rate_beyond_the_legal_ones_is_tried():
 
 def test_around_no_rate_at_all_lies_the_standard_space():
     assert space_around("proxy_learning_rate", 0.0) == TRAINING_SPACES["proxy_learning_rate"]
+
+
+def test_a_default_outside_its_range_is_said_with_the_line(monkeypatch):
+    def refused(*_):
+        raise ValueError("default must be in [0, 2]; got 3.0")
+
+    monkeypatch.setitem(loss_facts.DECLARATIONS, "Parameter", refused)
+    with pytest.raises(TrialInputError, match=r"loss triplet: line \d+ of its file: default must"):
+        loss_facts._facts_of.__wrapped__("triplet", "")

@@ -93,7 +93,7 @@ def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     names = ["loss", "stage", "protocol", "objective", "test", "repeat", "trial_id"]
     assert header.split() == names
     count = Reader(crossed_folder).trials().collect().height
-    assert lines[count].startswith("No room for block, train_on, ")
+    assert lines[count].startswith("Not shown for lack of room: block, train_on, ")
     rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)
     assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
     assert {row["train_on"] for row in rows} == {None, "part", "all"}

@@ -78,7 +78,7 @@ def test_a_folder_without_results_is_refused_and_stays_as_it_is(tmp_path, capsys
 
 def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished_run):
     folder, done = finished_run
-    printed = "Not equal between the losses: searched hyperparameters (2 to 3). See podium plan"
+    printed = "Not equal between the losses: searched hyperparameters (2 to 3). See Fairness in"
     assert printed in done.stderr
     (file,) = folder.glob("podium-results/*/provenance.json")
     written = json.loads(file.read_text())["fairness"]
@@ -117,7 +117,7 @@ def test_a_stopped_run_exits_3_and_says_how_to_continue(finished_run, tmp_path):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         returncode, errors = stopped_after_a_trial(tmp_path, number)
         assert returncode == 3, errors
-        assert "The same command starts again, or continues." in errors
+        assert "a run continues where it stopped." in errors
     assert "Continuing: " in errors
     (tmp_path / "tiny.yaml").unlink()
     results = "podium-results/tiny"

@@ -29,6 +29,6 @@ def test_a_file_reads_back_as_it_was_written(tmp_path, is_gallery_N):
 
 
 def test_a_file_that_lacks_a_fact_or_an_array_says_which():
-    facts = {"fold": 0}
+    facts = {"fold": 0, "by_direction": True}
     with pytest.raises(CorruptFileError, match="it has no 'epoch'"):
         decode_embeddings(encode_tensors("embeddings", facts, {}), "x")

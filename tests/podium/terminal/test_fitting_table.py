@@ -66,7 +66,7 @@ def test_what_was_left_out_is_named_below_the_table(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     text = fitted_text(ROWS, columns=COLUMNS, worth=("loss", "test"))
     assert all(len(line) <= 30 for line in text.splitlines())
-    line = "No room for note and seconds: --csv has them."
+    line = "Not shown for lack of room: note and seconds. --csv has all."
     assert text.endswith(f"\n{textwrap.fill(line, 30)}")
     monkeypatch.setenv("COLUMNS", "46")
     assert "No room" not in fitted_text(ROWS, columns=COLUMNS, worth=("loss", "test"))
