@@ -143,7 +143,7 @@ def test_around_no_rate_at_all_lies_the_standard_space():
 
 
 def test_a_default_outside_its_range_is_said_with_the_line(monkeypatch):
-    def refused(*_):
+    def refused(*_, **__):
         raise ValueError("default must be in [0, 2]; got 3.0")
 
     monkeypatch.setitem(loss_facts.DECLARATIONS, "Parameter", refused)
