@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from podium.analysis.wording import counted
 from podium.errors import PodiumError
 from podium.trainables.dataset_interface.class_splits import refuse_too_few_classes
 from podium.trainables.dataset_readers.image_checks import (
@@ -137,14 +138,22 @@ def _refuse_unusable(root: Path, found: ImageCheck, train: RoleCheck, test: Role
 
 
 def _notes(images: ImageList, found: ImageCheck) -> Iterator[str]:
+    for role in found.roles:
+        if role.role in ("test", "query") and 2 * role.max_per_class > role.images:
+            yield (
+                f"One class has {role.max_per_class} of the {role.images:,} images to test on:"
+                " Recall@K is mostly about it."
+            )
     if singles := sum(role.singletons for role in found.roles if role.role != "gallery"):
-        yield f"{singles} classes have one image: they train no pair."
+        yield f"{counted(singles, 'class has', 'classes have')} one image: they train no pair."
     if found.tiny:
-        yield f"{len(found.tiny)} images have a side below {TINY} pixels."
+        yield f"{counted(len(found.tiny), 'image has', 'images have')} a side below {TINY} pixels."
     if found.see_through:
-        yield f"{len(found.see_through)} images have transparent pixels: they are laid on white."
+        see_through = counted(len(found.see_through), "image has", "images have")
+        yield f"{see_through} transparent pixels, which are laid on white."
     if found.turned:
-        yield f"{len(found.turned)} images were not held upright: they are turned by their EXIF."
+        turned = counted(len(found.turned), "image was", "images were")
+        yield f"{turned} not held upright, and turned by EXIF."
     if images.left_out_text:
         yield f"{images.left_out_text.capitalize()}."
 

@@ -40,7 +40,7 @@ _MEASURES = (
 )
 
 # Columns that say which cell a row is of; those that do not vary are in the captions.
-_PLACES = {"block": "Block", "how": "Protocol"}
+_PLACES = {"block": "Setting", "how": "Protocol"}
 
 _Row = Mapping[str, Any]
 
@@ -267,5 +267,6 @@ def _pairs_table(pairs: pl.DataFrame, cells: pl.DataFrame) -> Table:
         ),
         name="cross-validation-pairs",
         caption="Pairs of tuned losses: differences of test scores in points, by the corrected"
-        f" resampled t test over the same folds, Holm within the setting{_within(cells)}",
+        f" resampled t test over the same folds, Holm within the setting{_within(cells)}."
+        " Intervals are not adjusted, and the verdict is that of the ranking",
     )

@@ -126,7 +126,7 @@ def _hashes(trials: pl.DataFrame) -> Table:
     return table(
         blocks,
         (
-            Column.text("Block", "block"),
+            Column.text("Setting", "block"),
             hashes("Test classes and images", "test_hash"),
             hashes("Protocol", "protocol_hash"),
             hashes("Splits", "split_hash"),

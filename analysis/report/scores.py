@@ -242,7 +242,7 @@ def score_figure(
         ),
         caption=f"{word} of the losses by {_in_text(by)}, n = {counted(len(known), 'score')}."
         + (f" Bands: {band}." if known["std"].count() else ""),
-        selector="Block" if len(panels) > _MOST_PANELS else "",
+        selector="Setting" if len(panels) > _MOST_PANELS else "",
     )
 
 

@@ -39,7 +39,7 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Sect
         plots=tuple(_curve_plots(results, validated, series, {results.objective: axis})),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean and range (band)"
         f" of {counted(max(validated['seeds']), 'seed')}; folds are averaged within a seed.",
-        selector="Block" if validated["block"].n_unique() > 1 else "",
+        selector="Setting" if validated["block"].n_unique() > 1 else "",
         table=_curves_table(validated, series, results.score_word),
     )
     parts: list[Part] = [figure]
@@ -65,7 +65,7 @@ def _diagnostics(
         table=table(
             rows,
             (
-                Column.text("Block", "block"),
+                Column.text("Setting", "block"),
                 Column.named("Loss", "loss", series),
                 *(
                     Column.number(title, title, _DIGITS)
@@ -141,7 +141,7 @@ def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: st
     return table(
         by_epoch.pivot("epoch", index=["block", "loss"], values="mean"),
         (
-            Column.text("Block", "block"),
+            Column.text("Setting", "block"),
             Column.named("Loss", "loss", series),
             *(Column.number(str(epoch), str(epoch)) for epoch in epochs),
         ),
@@ -184,9 +184,10 @@ def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustratio
         name="search-history",
         plots=tuple(plots),
         caption="Lines: the incumbent, the best complete trial so far. Dots: trials in the order"
-        " of suggestion, complete (filled), pruned (hollow, at the value when stopped) or failed"
+        " of suggestion, complete (filled), pruned (hollow, at the value when stopped, of the"
+        " folds so far) or failed"
         f" (× on the lower edge).{_sampled(trials, series, most)}",
-        selector="Block" if len(panels) > 1 else "",
+        selector="Setting" if len(panels) > 1 else "",
         table=_searches_table(trials, series),
     )
 
@@ -253,7 +254,7 @@ def _searches_table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table
     return table(
         searches.sort("block", "loss", "search"),
         (
-            Column.text("Block", "block"),
+            Column.text("Setting", "block"),
             Column.named("Loss", "loss", series),
             Column.number("Repeat", "repeat", 0) if searches["repeat"].n_unique() > 1 else None,
             *(Column.count(state.capitalize(), state) for state in _STATES),

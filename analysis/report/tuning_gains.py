@@ -149,7 +149,7 @@ def _blocks(results: StudyResults, series: Mapping[str, Series]) -> Table:
     return table(
         rows,
         (
-            Column.text("Block", "block"),
+            Column.text("Setting", "block"),
             Column.named("Loss", "loss", series),
             *(Column.share(_LEVELS[level], level) for level in levels),
             Column.share(_LEVELS[tested], tested, below=("low", "high")),

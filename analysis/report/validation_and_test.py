@@ -156,7 +156,7 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
     return table(
         by_cell,
         (
-            Column.text("Block", 0),
+            Column.text("Setting", 0),
             Column.named("Loss", 1, series),
             *(score(finalist, role) for finalist in labels for role in ("validation", "test")),
             flagged("Picked by validation", "is_picked"),

@@ -38,7 +38,7 @@ _SEARCH_TERMS = {
     "split_config": (*_CONFIG, "split"),
 }
 _FINAL_LABELS = {
-    "block": "Block",
+    "block": "Setting",
     "block_loss": "Loss within block",
     "split": "Split, alike for all losses",
     "search": "Repeat of the search",
@@ -46,7 +46,7 @@ _FINAL_LABELS = {
     RESIDUAL: "Seed",
 }
 _SEARCH_LABELS = {
-    "block": "Block",
+    "block": "Setting",
     "split": "Split, alike for all configs",
     "config": "Config",
     "split_config": "Config within split",

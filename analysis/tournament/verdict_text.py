@@ -26,11 +26,19 @@ def headline(tournament: Tournament, *, metric: str, scale: float = 1) -> str:
         scale: factor from the scores of the tournament to points.
     """
     tested = (
-        separated_sentences(tournament)
+        [*separated_sentences(tournament), *_other_pairs(tournament)]
         if tournament.is_tested
         else [tournament.units.why_untested]
     )
     return " ".join((*_all_blocks(tournament), _leader(tournament, metric, scale), *tested))
+
+
+def _other_pairs(tournament: Tournament) -> Iterator[str]:
+    """Pairs that differ, where no difference to the leader does: a gap need not be a sure one."""
+    different = [pair for pair in tournament.pairs if pair.differs(tournament.rules.alpha)]
+    leader = tournament.names[0]
+    if different and not any(leader in (pair.a, pair.b) for pair in different):
+        yield f"Significant is {listed(list(map(_over, different)), most=MOST_NAMED)}."
 
 
 def separated_sentences(tournament: Tournament) -> Iterator[str]:

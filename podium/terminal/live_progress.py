@@ -183,7 +183,7 @@ def progress_line(progress: StudyProgress) -> str:
     parts += map(str, progress.budget)
     if progress.trials_done < progress.trials_planned:
         if progress.part_done is not None:
-            parts.append(f"{min(0.99, progress.part_done):.0%}".replace("%", " %"))
+            parts.append(f"{100 * min(0.99, progress.part_done):.0f} % of the work")
         if progress.seconds_left is not None:
             parts.append(f"done about {finish_time(progress.seconds_left, datetime.now())}")
     return ", ".join(parts)

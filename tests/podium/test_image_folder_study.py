@@ -91,7 +91,7 @@ def test_images_that_are_seen_through_are_laid_on_white(tmp_path):
     root = write_images(tmp_path / "images", 12, 3)
     Image.new("RGBA", (40, 50), (9, 9, 9, 9)).save(root / "class-000" / "0.png")
     text = first_text(root)
-    assert "# 1 images have transparent pixels: they are laid on white." in text
+    assert "# 1 image has transparent pixels, which are laid on white." in text
     assert "transparency: white}]" in text
 
 

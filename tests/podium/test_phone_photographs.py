@@ -53,7 +53,7 @@ def test_from_a_folder_to_a_report(album, capsys, tmp_path, monkeypatch):
     assert call(capsys, "init", "mine.yaml", "--data", album).code == 0
     text = (tmp_path / "mine.yaml").read_text()
     assert "# 20 images of 4 classes to train and validate on, 20 of" in text
-    assert "# 16 images were not held upright: they are turned by their EXIF." in text
+    assert "# 16 images were not held upright, and turned by EXIF." in text
     assert "# Left out: 8 files that end in .mov." in text
     assert "upright: true}]" in text
     results = podium.load("mine.yaml", overrides=QUICK).run(local=True)

@@ -156,7 +156,7 @@ def test_searches_that_are_repeated_are_distinguished_in_the_history(pages):
     labels = [column.label for column in history.columns]
     described = [tuple(cell.text for cell in row[:3]) for row in history.rows]
 
-    assert labels[:3] == ["Block", "Loss", "Repeat"]
+    assert labels[:3] == ["Setting", "Loss", "Repeat"]
     assert len(set(described)) == len(described) > len({row[:2] for row in described})
     (once,) = (t for t in tables_of(pages["study"]) if t.name == "search-history-table")
     assert "Repeat" not in [column.label for column in once.columns]

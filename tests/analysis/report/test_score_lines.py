@@ -137,4 +137,4 @@ def test_of_many_panels_one_is_shown_at_a_time():
         return score_figure(grid(*rows), LOOKS, "dim", word="R")
 
     assert figure(6).selector == ""
-    assert figure(7).selector == "Block"
+    assert figure(7).selector == "Setting"

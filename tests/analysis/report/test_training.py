@@ -49,7 +49,7 @@ def curve(*points, block="b", loss="contrastive"):
 def test_every_block_has_a_curve_of_every_loss_and_a_selector(results):
     found = drawn(learning_curves, results)
 
-    assert found.selector == "Block"
+    assert found.selector == "Setting"
     assert [plot.label for plot in found.plots] == sorted(set(results.winners["block"]))
     for plot in found.plots:
         assert {line["name"] for line in plot.values["lines"]} == set(results.losses)

@@ -97,7 +97,7 @@ def test_lines_come_at_growing_intervals_up_to_ten_minutes(monkeypatch):
 def test_a_line_says_the_part_that_is_done_and_when_all_will_be():
     timed = replace(PROGRESS, seconds_left=240.0, part_done=0.374)
     line = live_progress.progress_line(timed)
-    assert ", 37 %, done about " in line
+    assert ", 37 % of the work, done about " in line
     assert line.endswith(" (in 4 min 00 s)")
     finished = replace(timed, trials_done=3, part_done=1.0)
     assert "%" not in live_progress.progress_line(finished)
