@@ -67,10 +67,10 @@ ROOMS: dict[str, set[str]] = {
     },
     # 14
     "podium": {
-        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/scheduling",
-        "orchestrator/search_samplers", "orchestrator/study", "podium/api", "podium/arguments",
-        "podium/errors", "podium/stop_signals", "podium/terminal", "search_spaces",
+        "analysis", "orchestrator", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
+        "podium/api", "podium/arguments", "podium/errors", "podium/stop_signals", "podium/terminal", "search_spaces",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 13
