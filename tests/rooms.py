@@ -70,7 +70,8 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "orchestrator", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/api", "podium/arguments", "podium/errors", "podium/stop_signals", "podium/terminal", "search_spaces",
+        "podium/api", "podium/arguments", "podium/errors", "podium/stop_signals",
+        "podium/terminal", "search_spaces",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 13
