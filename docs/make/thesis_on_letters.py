@@ -2,7 +2,7 @@
 
     python -m docs.make.thesis_on_letters [STORAGE]
 
-Half an hour on two cores. Runs that are there already are continued, or only read.
+Eighteen minutes on two idle cores. Runs that are there already are continued, or only read.
 """
 
 import math
@@ -60,7 +60,7 @@ _MEANING = """
   network begins at random, classes are few, and all proxies share one rate.
 - **The gain from tuning and from more dimensions does.** Both are larger here than there.
 - **What protocols select is alike, what they promise is not.** Choosing on test promises five points that no other training
-  of the same config has; ten folds cost twelve times as much and select no better here.
+  of the same config has; ten folds cost ten times as much and select no better here.
 """
 
 
