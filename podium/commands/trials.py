@@ -41,7 +41,8 @@ def command(
     `objective` is the validation score that searches maximise, `test` the same score of a final
     trial on the test classes, both in percent. What all trials shown share is left out of the
     text, and what has no room; JSON and CSV have all columns of the list: every test score,
-    hyperparameters as hp.NAME. All of a trial is in Parquet and in Python's `results.trials`. `same_as` is the trial whose results a row repeats.
+    hyperparameters as hp.NAME. `same_as` is the trial whose results a row repeats. All columns
+    of a trial are in its Parquet row, and in Python's `results.trials`.
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """
