@@ -66,7 +66,8 @@ A loss of another library is made and searched as [one in a file](../../how-to/a
 
 `podium losses ProxyAnchorLoss` says what a loss is called here. The version of the package is part of a trial's id.
 `DynamicSoftMarginLoss` is not podium's own: it keeps a histogram between batches, and a loss here follows from its batch
-alone. Tested with 2.9; the release notes of 3 say (not verified here; it needs Python 3.12):
+alone. Nor are three of papers: potential field (PFML) and contextual, whose formulas were not at hand in full, and anti-collapse,
+of which two sources print different factors. Tested with 2.9; the release notes of 3 say (not verified here; it needs Python 3.12):
 
 | | 2.9 | 3 |
 |---|---|---|
