@@ -81,9 +81,8 @@ def table_grid(table: ScoreTable) -> ScoreGrid:
     cells = table.cells.join(
         spreads, on=[*table.by, table.competitor], how="left", nulls_equal=True
     )
-    return ScoreGrid(
-        rows=_file_rows(cells, table, pl.lit(table.k, pl.Int64)), run_noun=noun or "run"
-    )
+    rows = _file_rows(cells, table, pl.lit(table.k, pl.Int64))
+    return ScoreGrid(rows=rows, run_noun=(noun or "run").removesuffix("_index"))
 
 
 def every_k_grid(table: ScoreTable) -> ScoreGrid | None:

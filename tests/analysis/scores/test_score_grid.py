@@ -143,3 +143,8 @@ def test_a_file_without_several_clear_k_has_no_grid_of_them(tmp_path, text):
 
     assert every_k_grid(table) is None
     assert table.k == (1 if where else None)
+
+
+def test_runs_by_the_column_of_a_study_are_called_seeds(tmp_path):
+    text = "dataset,loss,seed_index,recall\nd,a,0,50\nd,a,1,51\nd,b,0,40\nd,b,1,41\n"
+    assert file_grid(tmp_path, text, average=("seed_index",)).run_noun == "seed"
