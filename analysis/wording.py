@@ -115,6 +115,6 @@ def renamed(values: Any, shown: Mapping[str, str]) -> Any:
     if not shown:
         return values
     text = json.dumps(values, ensure_ascii=False)
-    for name, short in shown.items():
-        text = text.replace(name, short)
+    for name in sorted(shown, key=len, reverse=True):  # one may be the beginning of another
+        text = text.replace(name, shown[name])
     return json.loads(text)

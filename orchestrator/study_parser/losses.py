@@ -33,18 +33,22 @@ class _Keys:
 def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
     """All losses of the study in the order of the file; what is wrong is noted and left out."""
     known: dict[str, StudyLoss] = {}
-    labels: set[str] = set()
+    taken: dict[str, str] = {}  # what readers may see -> the loss
     files: dict[str, FilePath] = {}
     for path, item in read_items(values, ("losses",), problems):
         loss = _read_loss(item, path, files, problems)
         if loss is not None and loss.name in known:
             problems.at(path, "is in the list already", got=loss.name)
-        elif loss is not None and loss.label and loss.label in labels:
-            problems.at((*path, "label"), "is another loss's label already", got=loss.label)
         elif loss is not None:
             known[loss.name] = loss
-            labels.add(loss.label)
+            for text in filter(None, {loss.name, loss.name.rpartition(":")[2], loss.label}):
+                if taken.setdefault(text, loss.name) != loss.name and text in _labels(known):
+                    problems.add(path, f"no label may be what another loss is called; {text} is")
     return tuple(known.values())
+
+
+def _labels(losses: Mapping[str, StudyLoss]) -> set[str]:
+    return {loss.label for loss in losses.values()}
 
 
 def _read_loss(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from podium.analysis.study_results.study_results import StudyResults, read_results
 from podium.analysis.wording import listed, number, signed
 from podium.comparison.answer import Against
+from podium.errors import PodiumError
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
@@ -30,10 +31,13 @@ def version_sentences(
         loss: name of the loss in the tournament.
         against: its differences.
     """
-    scores: list[tuple[float | None, bool]] = [
-        (_mean_score(results if other == folder else read_results(other), loss), other == folder)
-        for other in _versions(folder)
-    ]
+    try:
+        scores: list[tuple[float | None, bool]] = [
+            (_mean_score(results if it == folder else read_results(it), loss), it == folder)
+            for it in _versions(folder)
+        ]
+    except PodiumError as error:
+        return [f"Versions of {loss} in this storage are not counted: {error}."]
     if len(scores) < 2:
         return []
     before = [None, *(score for score, _ in scores)]

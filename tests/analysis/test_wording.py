@@ -122,3 +122,8 @@ def test_a_loss_in_a_file_is_shown_by_its_class_where_that_is_unique():
     shown = shown_names(names)
     assert shown == {"a.py:Own": "Own", "memory:a.py:Own+triplet": "memory:Own+triplet"}
     assert renamed({"a.py:Own": ["a.py:Mine", 1]}, shown) == {"Own": ["a.py:Mine", 1]}
+
+
+def test_a_name_that_another_begins_with_is_not_renamed_within_it():
+    shown = {"m.py:Mine": "Ours", "m.py:MineTwo": "MineTwo", "m.py:Mine+triplet": "Mine+triplet"}
+    assert renamed(list(shown), shown) == ["Ours", "MineTwo", "Mine+triplet"]

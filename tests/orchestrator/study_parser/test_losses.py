@@ -75,10 +75,14 @@ def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):
         ("[./mine.py:Mine, ./l/../mine.py:Mine]", "losses[1] is in the list already; .*"),
         ("[mine.py:Mine, l/mine.py:Mine]", "two files of losses must differ in name, .*"),
         ("[{loss: ./mine.py:Mine, label: arcface}]", ".* must not be the name of another loss.*"),
+        (
+            "[{loss: ./mine.py:Mine+triplet, label: Mine}, ./mine.py:Mine]",
+            ".*no label may be what another loss is called; Mine is",
+        ),
         ("[{loss: triplet, label: Ours}]", ".* is for code of your own, others keep names.*"),
         (
             "[{loss: ./mine.py:Mine, label: A}, {loss: ./mine.py:Mine+triplet, label: A}]",
-            ".* is another loss's label already.*",
+            ".*no label may be what another loss is called; A is",
         ),
         ("['memory:./mine.py:Mine']", "mine.py:Mine compares within a batch only .*"),
     ],

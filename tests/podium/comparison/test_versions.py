@@ -56,3 +56,11 @@ def test_each_version_has_its_gain_and_every_p_is_multiplied(compared):
 def test_comparisons_on_other_sets_are_no_versions(compared):
     compared("a", 0.5, num_sets=7)
     assert compared("b", 0.6) == []
+
+
+def test_a_damaged_version_costs_the_count_and_not_the_answer(compared, tmp_path):
+    compared("a", 0.5)
+    (tmp_path / f"compare-{OWN}-1min-a" / "study.json").write_text("{")
+    (said,) = compared("b", 0.6)
+    assert said.startswith(f"Versions of {OWN} in this storage are not counted: ")
+    assert "study.json" in said
