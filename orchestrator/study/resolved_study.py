@@ -28,10 +28,6 @@ _IF_ANY = ("code", "labels")
 _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
 _KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
 
-
-# Keys of the search and of expected values that snapshots lack at these, as before there were any.
-_USUAL = {"epochs": None, "statistic": "test", "fold": 0}
-
 _UNREADABLE = "the stored study is not one that this podium reads"
 
 
@@ -39,8 +35,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    and ``labels`` are missing where no loss has any, ``population`` where there can be none, and
-    a few newer keys at their usual values.
+    and ``labels`` are missing where no loss has any, and ``population`` where there can be none.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -53,10 +48,6 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
     if study.search.population == 1 and not are_heads(study.training, study.backbones):
         del plain["search"]["population"]
-    for values in (plain["search"], *(plain["expect"] or {"values": ()})["values"]):
-        for key, usual in _USUAL.items():
-            if key in values and values[key] == usual:
-                del values[key]
     return plain
 
 

@@ -224,7 +224,7 @@ OF_FOLDS = "final: {protocol: {kind: kfold, folds: 3}}\n"
 def test_statistics_and_folds_are_values_with_tolerances_of_their_own(load):
     study = load(OF_FOLDS + FILE, table=STATISTICS)
     values, stored = study.expect.values, resolved_dict(study)
-    assert ["statistic" in it for it in stored["expect"]["values"]] == [False, True, True, True]
+    assert all({"statistic", "fold"} <= it.keys() for it in stored["expect"]["values"])
     assert study_from_resolved(stored).expect == expected_of(stored) == study.expect
     assert [(it.statistic, it.fold, it.tolerance) for it in values] == [
         ("test", 0, 1.0),

@@ -68,10 +68,10 @@ def test_the_size_of_populations_may_change_between_runs(tmp_path):
     assert not forbidden_changes(old, new)
 
 
-def test_snapshots_without_epochs_of_searches_are_those_of_before(tmp_path):
+def test_epochs_of_searches_are_in_the_snapshot_and_stay_as_they_are(tmp_path):
     usual = resolved_dict(load(tmp_path, HEAD))
     short = resolved_dict(load(tmp_path, HEAD + "search: {epochs: 2}\n"))
-    assert "epochs" not in usual["search"]
+    assert usual["search"]["epochs"] is None
     assert study_from_resolved(short).search.epochs == 2
     assert forbidden_changes(usual, short) == ["search.epochs: null -> 2"]
 
