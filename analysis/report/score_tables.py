@@ -13,6 +13,7 @@ from podium.analysis.scores.score_grid import ScoreGrid
 from podium.analysis.wording import MISSING, counted, number
 
 _FEW_COLUMNS = 6  # two such tables fit beside each other on a screen
+_PAGE_COLUMNS = 8  # of a table that fits on a page of a paper
 
 _DIM = pl.col("dim").map_elements(lambda dim: f"{dim:g}", return_dtype=pl.String)
 _PLACE = pl.col("place").replace("", None)
@@ -42,8 +43,8 @@ def block_tables(
     """One K: a table a data set, columns embedding dimensions under backbones.
 
     Without dimensions or backbones columns are what there is; with one network for all data sets
-    these are the columns of one table. The best of each column is bold, all of them if several
-    tie; baselines are last and cannot be best.
+    these are the columns of one table, and few columns are one table in any case. The best of each
+    column is bold, all of them if several tie; baselines are last and cannot be best.
     """
     if grid.rows.select("backbone", "dim").n_unique() == 1:
         heads = [_joined("backbone", pl.format("{} dimensions", _DIM)), pl.col("place")]
@@ -53,6 +54,9 @@ def block_tables(
             pl.col("place"),
             *(text for key, text in network.items() if grid.rows[key].count()),
         ]
+    num_columns = grid.rows.select("place", "backbone", "dim").n_unique()
+    if len(heads) == 3 and grid.rows["place"].n_unique() > 1 and num_columns <= _PAGE_COLUMNS:
+        heads = [_joined("place", "backbone"), _DIM]
     panel, group, head = [_NONE, _NONE, *heads][-3:]
     rows = grid.rows.with_columns(
         panel=panel, group=group, head=head, major=0.0, minor=pl.col("dim").fill_null(0.0)
@@ -145,7 +149,8 @@ def _details(row: Mapping[str, Any], scale: Scale) -> Iterator[str]:
 def _caption(panel: pl.DataFrame, scale: Scale, noun: str) -> str:
     """The scores, how many they are, over how many runs each is the mean, and what is below."""
     name, word = panel["panel"][0], scale.word
-    opening = f"{name}: {word}" if name else word[0].upper() + word[1:]
+    sentence = word[0].upper() + word[1:] if word[:2].islower() else word  # nDCG stays nDCG
+    opening = f"{name}: {word}" if name else sentence
     best = "the best loss of each column is bold"
     if panel["is_baseline"].any():
         best += "; features (of the backbone, untouched) and untrained are no losses"

@@ -73,7 +73,7 @@ def test_verdict_leaderboard_and_lines_say_by_what_they_rank(nmi_page, nmi_text)
     tables = {table.name: table for table in tables_of(nmi_page)}
     assert "points of NMI above " in nmi_text
     assert [c.label for c in tables["leaderboard"].columns][-1] == "Mean NMI, %"
-    assert tables["nmi-0"].caption.startswith("glyphs-cyrillic: NMI in %")
+    assert tables["nmi-0"].caption.startswith("NMI in %")
     assert "NMI, % of the losses by embedding dimension" in nmi_text
     assert "NMI, by which losses are ranked, and Recall@1 are percentages" in nmi_text
     assert "Tuning changed the test score of these settings by Recall@1 for" in nmi_text

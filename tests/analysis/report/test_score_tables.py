@@ -120,14 +120,28 @@ def test_spreads_and_partial_failures_stand_below_the_score():
     assert table.caption.endswith("Mean of 2 to 3 seeds and their sample standard deviation.")
 
 
-def test_each_data_set_has_a_table_with_its_own_best():
+def test_few_data_sets_and_networks_share_one_table():
+    rows = [
+        {"loss": loss, "place": place, "dim": dim}
+        for loss in "ab"
+        for place in "xy"
+        for dim in (16.0, 32.0)
+    ]
+    (table,) = tables(grid(*rows))
+
+    assert table.groups == (("", 1), ("x, net", 2), ("y, net", 2))
+    assert [column.label for column in table.columns] == ["Loss", "16", "32", "16", "32"]
+
+
+def test_each_of_many_data_sets_has_a_table_with_its_own_best():
+    dims = [{"loss": "a", "place": "y", "dim": float(dim)} for dim in range(17, 24)]
     found = tables(
         grid(
             {"loss": "a", "place": "x"},
             {"loss": "b", "place": "x", "score": 60.0},
             {"loss": "a", "place": "y"},
             {"loss": "b", "place": "y", "score": 40.0},
-            OTHER_NETWORK,
+            *dims,
         )
     )
 
@@ -137,6 +151,7 @@ def test_each_data_set_has_a_table_with_its_own_best():
         [False, True],
         [True, False],
     ]
+
 
 
 def test_of_one_network_data_sets_are_the_columns_of_one_table():
