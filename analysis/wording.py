@@ -12,6 +12,9 @@ MOST_NAMED = 6  # competitors a sentence names; tables have all
 _MINUS = "−"
 _NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 _FILE = re.compile(r"\b[\w-]+\.py:")
+# Keys of a study and its provenance whose values are names of losses, or have them as keys.
+_OF_LOSSES = ("losses", "loss", "competitors", "against")
+_BY_LOSS = ("spaces", "values", "loss_kinds", "geometries", "labels")
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -111,10 +114,30 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def renamed(values: Any, shown: Mapping[str, str]) -> Any:
-    """Plain values, of which texts and keys have shown names for the names of `shown_names`."""
+    """Plain values in which losses have their shown names.
+
+    Names in files of one's own are replaced in all texts. Those of podium may be words as well, so
+    they are replaced where a study, its provenance or a list of groups names losses.
+    """
     if not shown:
         return values
     text = json.dumps(values, ensure_ascii=False)
-    for name in sorted(shown, key=len, reverse=True):  # one may be the beginning of another
-        text = text.replace(name, shown[name])
-    return json.loads(text)
+    for name in sorted(filter(_FILE.search, shown), key=len, reverse=True):
+        text = text.replace(name, shown[name])  # the longest first: one may begin another
+    return _renamed_at(json.loads(text), shown)
+
+
+def _renamed_at(values: Any, shown: Mapping[str, str], key: str = "") -> Any:
+    match values:
+        case dict():
+            names = shown if key in _BY_LOSS else {}
+            below = dict.fromkeys(values, "losses") if key == "groups" else {}
+            return {
+                names.get(it, it): _renamed_at(values[it], shown, below.get(it, it))
+                for it in values
+            }
+        case list():
+            return [_renamed_at(value, shown, key) for value in values]
+        case str() if key in _OF_LOSSES:
+            return shown.get(values, values)
+    return values

@@ -419,7 +419,7 @@ def read_results(
         lambda rows: rows.select(*flat, training.alias("training")), with_present_winner=True
     ).sort("trial_id", "search")
     compared = compared_protocol(protocols_of(study), protocol)
-    groups = renamed(groups, reader.shown)
+    groups = renamed({"groups": groups}, reader.shown)["groups"]
     if groups is not None:
         check_groups(groups, study["losses"])
     results = StudyResults(

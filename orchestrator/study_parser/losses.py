@@ -19,7 +19,7 @@ from podium.trainables.errors import TrialInputError
 from podium.trainables.loss_files import paths_in, read_files
 from podium.trainables.registry import names
 from podium.trainables.settings.legal_ranges import Interval, Number, OneOf, Parameter, Whole
-from podium.trainables.settings.loss_expression import parse_loss
+from podium.trainables.settings.trial_settings import BASELINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,7 @@ def _read_loss(
     if keys.space is not None:
         space = _read_own_space(keys.space, (*path, "space"), facts, problems)
     label = keys.label or ""
-    if label and not any(term.is_external for term in parse_loss(facts.name).all_terms):
-        problems.at((*path, "label"), "is for code of your own, others keep names", got=label)
-    if label in names("losses"):
+    if label in {*names("losses"), *BASELINES} - {facts.name}:
         problems.at((*path, "label"), "must not be the name of another loss", got=label)
     return StudyLoss(facts.name, space=space, values=values, label=label)
 

@@ -108,10 +108,12 @@ def report_of_study(results: "StudyResults") -> Report:
 def _plan_warnings(results: "StudyResults") -> list[str]:
     """The warnings of the plan of short searches, and of losses whose proxies hardly move."""
     from podium.orchestrator.planning.block_plan import short_searches, slow_proxies
+    from podium.orchestrator.results.records.store_paths import StudyPaths
+    from podium.orchestrator.results.records.study_snapshot import read_study
     from podium.orchestrator.study.resolved_study import study_from_resolved
     from podium.trainables.registry import names
 
-    study = study_from_resolved(results.study)
+    study = study_from_resolved(read_study(StudyPaths(results.folder)) or {})
     # Files of others may not be at hand, and a folder may hold any words.
     built_in = tuple(
         it for it in study.losses if {*re.split("[+>]", it.name)} <= {*names("losses")}

@@ -127,3 +127,22 @@ def test_a_loss_in_a_file_is_shown_by_its_class_where_that_is_unique():
 def test_a_name_that_another_begins_with_is_not_renamed_within_it():
     shown = {"m.py:Mine": "Ours", "m.py:MineTwo": "MineTwo", "m.py:Mine+triplet": "Mine+triplet"}
     assert renamed(list(shown), shown) == ["Ours", "MineTwo", "Mine+triplet"]
+
+
+def test_a_label_replaces_a_name_and_not_the_hyperparameter_of_that_name():
+    values = {
+        "losses": ["margin", "triplet"],
+        "values": {"margin": {"margin": 0.2}},
+        "spaces": {"triplet": {"margin": {"low": 0.1}}},
+        "tournament": {"against": "margin", "groups": {"margin": ["margin"]}},
+        "expect": {"values": [{"loss": "margin", "dataset": "margin"}]},
+        "sides": [{"value": "margin", "competitors": ["margin"]}],
+    }
+    assert renamed(values, {"margin": "Ours"}) == {
+        "losses": ["Ours", "triplet"],
+        "values": {"Ours": {"margin": 0.2}},
+        "spaces": {"triplet": {"margin": {"low": 0.1}}},
+        "tournament": {"against": "Ours", "groups": {"margin": ["Ours"]}},
+        "expect": {"values": [{"loss": "Ours", "dataset": "margin"}]},
+        "sides": [{"value": "margin", "competitors": ["Ours"]}],
+    }

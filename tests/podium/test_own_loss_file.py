@@ -33,7 +33,7 @@ study: own-file
 datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
 embedding_dims: [8]
 losses:
-  - contrastive
+  - {loss: contrastive, label: Pairs}
   - {loss: ./losses/mine.py:Mine, label: Ours, space: {margin: [0.1, 0.3, 0.5]}}
 protocol: {kind: fixed, val_fraction: 0.4}
 search: {trials: 2, early_stopping: none, sampler: random, order: deterministic}
@@ -77,6 +77,8 @@ def test_reading_commands_do_not_need_the_file(ran, capsys, name):
     if name in ("status", "trials", "tournament"):
         assert "Ours" in shown
         assert NAME not in shown
+        assert "Pairs" in shown
+        assert "contrastive" not in shown
     if name == "verify":
         assert "No problems." in shown
 

@@ -79,7 +79,8 @@ def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):
             "[{loss: ./mine.py:Mine+triplet, label: Mine}, ./mine.py:Mine]",
             ".*no label may be what another loss is called; Mine is",
         ),
-        ("[{loss: triplet, label: Ours}]", ".* is for code of your own, others keep names.*"),
+        ("[{loss: triplet, label: untrained}]", ".* must not be the name of another loss.*"),
+        ("[{loss: triplet, label: Ours}, {loss: margin, label: Ours}]", ".*; Ours is"),
         (
             "[{loss: ./mine.py:Mine, label: A}, {loss: ./mine.py:Mine+triplet, label: A}]",
             ".*no label may be what another loss is called; A is",
