@@ -7,12 +7,12 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from podium.arguments.option_groups import field_by_field
 from podium.errors import PodiumError, StoreError
 from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.storage.printable_text import one_line
@@ -119,7 +119,7 @@ def _placeholder() -> None:
 
 def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
     """Turn a returned exit code into the process's, and a user's error or stop into a message."""
-    with_options = field_by_field(command)
+    with_options = _field_by_field(command)
 
     @wraps(with_options)
     def wrapper(**options: object) -> None:
@@ -141,3 +141,26 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         raise typer.Exit(code or 0)
 
     return wrapper
+
+
+def _field_by_field(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """The command as Typer reads it: each dataclass that it takes is given field by field."""
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
+    groups: dict[str, Any] = {
+        it.name: it.annotation for it in parameters if is_dataclass(it.annotation)
+    }
+
+    @wraps(command)
+    def with_groups(**given: Any) -> int | None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        return command(**given)
+
+    options: list[inspect.Parameter] = []
+    for it in parameters:
+        group = groups.get(it.name)
+        options += inspect.signature(group).parameters.values() if group else [it]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature([it.replace(kind=keyword) for it in options])
+    with_groups.__signature__ = signature  # type: ignore[attr-defined]
+    return with_groups

@@ -35,7 +35,6 @@ LOOKED_FOR_BY_NAME = {
     "podium.api.images_at_hand",
     "podium.api.selection",
     "podium.api.status",
-    "podium.api.trials",
     "podium.cli",
     "podium.plan.plan_details",
     "trainables.loss_composition.cross_batch_memory",
@@ -70,8 +69,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "orchestrator", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/api", "podium/arguments", "podium/errors", "podium/stop_signals",
-        "podium/terminal", "search_spaces",
+        "podium/api", "podium/errors", "podium/stop_signals", "podium/terminal", "search_spaces",
         "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 13
@@ -110,10 +108,9 @@ ROOMS: dict[str, set[str]] = {
     },
     # 11
     "podium/terminal": {
-        "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
-        "analysis/report", "analysis/tournament", "analysis/typed_tables",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
+        "analysis", "analysis/page", "analysis/tournament", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/scheduling", "trainables",
+        "trainables/settings", "trainables/trial",
     },
     # 10
     "analysis/report": {

@@ -1,12 +1,11 @@
 """Reports: the page of a study or of a typed table, and what is written of it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.analysis.typed_tables.table_options import TableOptions
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
@@ -124,23 +123,16 @@ def _plan_warnings(results: "StudyResults") -> list[str]:
 
 
 def report_of_table(
+    table: "ScoreTable",
     source: Path,
-    table_options: TableOptions,
+    where: Sequence[str] | None,
     rules: GivenRules,
     groups: Mapping[str, Sequence[str]] | None,
-    *,
-    tell: "Callable[[ScoreTable], object]",
 ) -> Report:
-    """The page of a typed table; ``tell`` is called with the scores before they are ranked."""
+    """The page of a typed table, read from a file with conditions ``where``."""
     from podium.analysis.report.report import table_report
     from podium.analysis.tournament.table_tournament import rank_table
-    from podium.analysis.typed_tables.score_table import read_table
-    from podium.analysis.typed_tables.table_file import read_table_file
 
-    file = read_table_file(source)
-    table = read_table(file, table_options)
-    tell(table)
-    where = table_options.where
     rows = f", rows with {' and '.join(where)}" if where else ""
     ranked = f"{table.competitor} ranked by {table.score}"
     results = rank_table(table, rules.of_table(), groups)

@@ -12,15 +12,22 @@ from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import results_folder
 from podium.arguments.trial_argument import model_of_fold, stored_trial
+from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place, parse_place
 from podium.orchestrator.study.resolved_study import study_from_resolved
+from podium.terminal.trials_text import HYPERPARAMETER, WHICH, shown_names
 
 if TYPE_CHECKING:
     from torch import nn
 
     from podium.api.best import BestConfig
+
+_OUTCOME = ("state", "epochs_run", "objective")
+_FAILURE = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
 
 
 def results(place: str | Place, *, storage: str | Place | None = None) -> "Results":
@@ -123,10 +130,18 @@ class Results:
             PodiumError: no trial has such a loss, stage or fold; there is no such column; or
                 ``top`` is given without ``sort``.
         """
-        from podium.api.trials import selected_trials, trials_with
-
-        found = trials_with(self._reader, loss=loss, stage=stage, fold=fold)
-        return selected_trials(found, sort, top)
+        found = self._trials_with(loss=loss, stage=stage, fold=fold)
+        if top is not None and sort is None:
+            raise PodiumError(
+                f"top {top} needs sort, the column by which trials are the first: objective, or"
+                " test"
+            )
+        if top is not None and top < 1:
+            raise PodiumError(f"top must be at least 1; got {top}")
+        names = found.collect_schema().names()
+        hyperparameters = [name for name in names if name.startswith(HYPERPARAMETER)]
+        columns = ["trial_id", *WHICH, *_OUTCOME, *known_test_columns(names), "seconds"]
+        return _first(found.select(*columns, *hyperparameters).collect(), sort, top)
 
     def failures(
         self, *, loss: str | None = None, stage: str | None = None, fold: int | None = None
@@ -148,10 +163,11 @@ class Results:
         Raises:
             PodiumError: no trial has such a loss, stage or fold.
         """
-        from podium.api.trials import failed_trials, trials_with
-
-        found = trials_with(self._reader, loss=loss, stage=stage, fold=fold)
-        return failed_trials(self.folder, found)
+        found = self._trials_with(loss=loss, stage=stage, fold=fold)
+        failed = found.filter(pl.col("state") == "FAILED").select(_FAILURE).collect()
+        places = [StudyPaths(self.folder).trial_log(trial_id) for trial_id in failed["trial_id"]]
+        files = [str(place) if exists(place) else None for place in places]
+        return failed.with_columns(pl.Series("log_file", files, dtype=pl.String))
 
     @property
     def scores(self) -> pl.LazyFrame:
@@ -368,3 +384,32 @@ class Results:
 
     def __repr__(self) -> str:
         return f"Results({str(self.folder)!r})"
+
+    def _trials_with(self, **wanted: str | int | None) -> pl.LazyFrame:
+        """The trials with these values of columns; None means all, a loss may be as stored.
+
+        Raises:
+            PodiumError: no trial has such a value; those that there are are named.
+        """
+        trials, shown = self._reader.trials(), self._reader.shown
+        asked = {name: shown.get(str(it), it) for name, it in wanted.items() if it is not None}
+        known = trials.select(*asked).unique().collect() if asked else pl.DataFrame()
+        for name, value in asked.items():
+            values = known[name].drop_nulls().unique().sort()
+            if value not in values:
+                choices = ", ".join(map(str, values)) or "those of trials, and there are none yet"
+                raise PodiumError(f"{name} must be one of {choices}; got {value}")
+        return trials.filter(*(pl.col(name) == value for name, value in asked.items()))
+
+
+def _first(found: pl.DataFrame, sort: str | None, top: int | None) -> pl.DataFrame:
+    """The first ``top`` rows by a column, which may be named as the text names it."""
+    if sort is None:
+        return found
+    shown = shown_names(found)
+    name = next((name for name, text in reversed(shown.items()) if sort in (name, text)), None)
+    if name is None:
+        raise PodiumError(f"sort must be one of {', '.join(shown.values())}; got {sort}")
+    is_number = found.schema[name] != pl.String
+    ordered = found.sort(name, descending=is_number, nulls_last=True, maintain_order=True)
+    return ordered if top is None else ordered.head(top)

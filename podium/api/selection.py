@@ -14,25 +14,42 @@ from podium.analysis.hyperparameters.findings_text import (
 )
 from podium.analysis.hyperparameters.importance_table import search_importance_table
 from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from podium.analysis.protocols.protocol_study import read_protocols
+from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
+from podium.analysis.protocols.protocol_study import ProtocolStudy, read_protocols
+from podium.analysis.protocols.protocol_tables import protocol_tables
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.protocols.statistics_record import protocol_record, protocol_rows
 from podium.analysis.report.cross_validation import fold_tables, meanings
+from podium.analysis.report.hyperparameters import importance_table
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of
 from podium.analysis.scores.cross_validation import cross_validation
 from podium.analysis.scores.final_scores import final_trials
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_score
 from podium.analysis.scores.shown_reader import ShownReader
+from podium.analysis.wording import counted
 from podium.api.answer import Answer
 from podium.api.best import check_losses
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import Place
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.terminal.importance_text import importance_text
-from podium.terminal.printing import paragraphs
-from podium.terminal.protocols_text import study_text
-from podium.terminal.shown_table import captioned
+from podium.terminal.printing import filled, paragraphs
+from podium.terminal.shown_table import captioned, shown_table
+
+_WIDTH = 99  # columns of the widest line, unless names are long
+_METHOD = (
+    "Importance: share of the variance of being among the best of the search (a tenth, at least"
+    " five) that a hyperparameter alone explains (PED-ANOVA)."
+)
+_NOISE = (
+    "noise: 95th percentile for shuffled scores; what does not exceed it is not above noise. p is"
+    " one-sided and not corrected for how many hyperparameters there are."
+)
+_MEANING = (
+    "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these"
+    " settings and losses, over seeds of training the same picks again. p is after Holm."
+    " docs/explanation/statistics/comparing-protocols.md defines every number."
+)
 
 
 def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Answer:
@@ -88,10 +105,19 @@ def importance_of(
             f"score {score} needs searches whose trials were tested by it: with quarantine:"
             f" record_all, which {folder} was run without"
         )
-    headline = importance_headline(tuned)
+    headline, warnings, notes = importance_headline(tuned), bound_warnings(tuned), caveats(tuned)
+    sentences = [headline, *compared_by(tuned), *loss_sentences(tuned)]
+    parts = [
+        shown_table(importance_table(tuned, {})),
+        *sentences,
+        *(f"Warning: {text}" for text in warnings),
+        _METHOD,
+        *([] if tuned.is_adaptive else [_NOISE]),
+        *notes,
+    ]
     return Answer(
         headline=headline,
-        text=importance_text(tuned),
+        text=paragraphs(parts, _WIDTH),
         record={
             "importances": tuned.importances.to_dicts(),
             "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
@@ -99,9 +125,9 @@ def importance_of(
                 tuned.importances_by_search, is_adaptive=tuned.is_adaptive
             ).to_dicts(),
             "regions": region_records(tuned.regions),
-            "sentences": [headline, *compared_by(tuned), *loss_sentences(tuned)],
-            "warnings": bound_warnings(tuned),
-            "notes": caveats(tuned),
+            "sentences": sentences,
+            "warnings": warnings,
+            "notes": notes,
         },
         rows=tuned.importances,
     )
@@ -110,9 +136,32 @@ def importance_of(
 def protocols_answer(folder: Place, k: int | None) -> Answer:
     """Comparison of validation protocols: see `podium.Results.protocols`."""
     study = read_protocols(folder, k)
+    headline = protocol_headline(study)
+    parts = [
+        _title(study),
+        *filter(None, [headline]),
+        *protocol_sentences(study),
+        *captioned(protocol_tables(study), _WIDTH),
+    ]
+    if missing := missing_statistics(study):
+        lines = (filled(f"- {line}", _WIDTH) for line in missing)
+        parts.append("\n".join(["Not answered:", *lines]))
     return Answer(
-        headline=protocol_headline(study) or f"The validation protocols of {study.name}",
-        text=study_text(study),
+        headline=headline or f"The validation protocols of {study.name}",
+        text=paragraphs([*parts, _MEANING], _WIDTH),
         record=protocol_record(study),
         rows=protocol_rows(study),
     )
+
+
+def _title(study: ProtocolStudy) -> str:
+    counts = [
+        counted(len(study.protocols), "protocol"),
+        counted(study.num_blocks, "setting"),
+        counted(study.num_losses, "loss", "losses"),
+        f"{counted(study.num_repeats, 'repeat')} of each search",
+    ]
+    if study.num_repeats > 1:
+        splits = "share their splits" if study.same_splits else "have splits of their own"
+        counts[-1] += f", which {splits}"
+    return f"{study.name}: {', '.join(counts)}; {study.metric}"

@@ -20,7 +20,7 @@ from podium.orchestrator.results.storage.locations import Place, RemotePath, par
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.orchestrator.study.study import Study as ResolvedStudy
 from podium.stop_signals import Interrupted, Stopped, StopSignals
-from podium.terminal.run_messages import messages_shown
+from podium.terminal.printing import say
 
 if TYPE_CHECKING:
     from podium.api.results import Results
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
 
 _log = logging.getLogger("podium.run")
+_LOGGERS = tuple(map(logging.getLogger, ("podium", "orchestrator")))
 
 
 def load(
@@ -240,7 +241,7 @@ def run_to_end(
     resolved, paths, started = study.resolved, StudyPaths(study.folder), datetime.now(UTC)
     end: RunEnd | None = None
     handles_signals = threading.current_thread() is threading.main_thread()  # Python's rule
-    with messages_shown(logging.INFO if progress else logging.WARNING):
+    with _messages_shown(logging.INFO if progress else logging.WARNING):
         try:
             with (
                 _logged(log, resolved.name, on_event) as tell,
@@ -265,6 +266,29 @@ def run_to_end(
     if end is None or (end.interrupted and end.out_of_budget is None):
         raise Interrupted("the run was stopped cleanly; the same call continues")
     return end
+
+
+class _Shown(logging.Handler):
+    """Prints messages as they are, without dates and names."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage(), err=True)
+
+
+@contextmanager
+def _messages_shown(level: int) -> Iterator[None]:
+    """Print what podium logs at ``level`` and above until the block ends."""
+    handler = _Shown(level)
+    before = [logger.level for logger in _LOGGERS]
+    for logger in _LOGGERS:
+        logger.addHandler(handler)
+        logger.setLevel(min(level, logger.level or level))
+    try:
+        yield
+    finally:
+        for logger, own in zip(_LOGGERS, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(own)
 
 
 @contextmanager

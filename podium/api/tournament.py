@@ -1,12 +1,12 @@
 """Tournaments from Python: of a study, and of any table of scores."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import polars as pl
 
+from podium.analysis.report.leaderboard import rank_tables
 from podium.analysis.scores.protocol_runs import protocols_of
 from podium.analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
 from podium.analysis.scores.shown_reader import ShownReader
@@ -15,22 +15,17 @@ from podium.analysis.study_results.recorded_fairness import planned_fairness
 from podium.analysis.study_results.study_results import PERCENT
 from podium.analysis.tournament.standings_record import standing_records, tournament_record
 from podium.analysis.tournament.table_tournament import hold_by_rules
-from podium.analysis.tournament.verdict_text import headline
+from podium.analysis.tournament.verdict_text import headline, verdict_sentences
 from podium.analysis.typed_tables.row_filters import parse_condition
 from podium.analysis.typed_tables.score_table import ScoreTable, read_table
-from podium.analysis.typed_tables.table_file import (
-    TableFile,
-    is_table,
-    read_table_file,
-    table_of_frame,
-)
+from podium.analysis.typed_tables.table_file import TableFile, is_table, table_of_frame
 from podium.analysis.typed_tables.table_options import (
     Conditions,
     Names,
     TableOptions,
     conditions,
 )
-from podium.analysis.wording import renamed
+from podium.analysis.wording import counted, renamed
 from podium.api.answer import Answer
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
@@ -38,7 +33,9 @@ from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from podium.orchestrator.results.storage.locations import parse_place
-from podium.terminal.tournament_answer import tournament_answer
+from podium.terminal.fairness_text import difference_notes
+from podium.terminal.printing import paragraphs, say
+from podium.terminal.shown_table import captioned
 
 _K = "k"
 
@@ -121,32 +118,26 @@ def rank(
         lower_is_better=lower_is_better,
     )
     rules = GivenRules(question=question, against=against, test=test, alpha=alpha)
-    return rank_table(_table_of(table), options, rules)
+    scores = read_table(_table_of(table), options)
+    return held(scores, rules.of_table(), metric=scores.score)
 
 
-def rank_table(
-    table: Path | TableFile,
-    options: TableOptions,
-    given: GivenRules,
-    *,
-    tell: Callable[[ScoreTable], object] = lambda scores: None,
-) -> Answer:
-    """Rank a typed table.
+def told_table(table: Path | TableFile, options: TableOptions) -> ScoreTable:
+    """Read a typed table, and print to standard error what it was taken for.
 
-    Args:
-        table: the table, or the path of its file.
-        options: how it is to be read.
-        given: by which rules it is ranked.
-        tell: is called with the scores before they are ranked, which may fail.
+    Where it can hold no tournament, why is printed too.
 
     Raises:
         PodiumError: as of `rank`.
         CorruptFileError: the file is not what its name says.
     """
-    file = table if isinstance(table, TableFile) else read_table_file(table)
-    scores = read_table(file, options)
-    tell(scores)
-    return _held(scores, given.of_table(), metric=scores.score)
+    scores = read_table(table, options)
+    assert scores.reading is not None, "a typed table has one"
+    say(scores.reading.line(), err=True)
+    if not scores.has_complete_block():
+        for warning in scores.warnings:
+            say(warning, err=True)
+    return scores
 
 
 def rank_study(
@@ -186,7 +177,7 @@ def rank_study(
     )
     if late := chosen_late(chosen, declared):
         table = replace(table, warnings=(late, *table.warnings))
-    return _held(
+    return held(
         table,
         rules_of(study),
         metric=chosen.label,
@@ -195,7 +186,7 @@ def rank_study(
     )
 
 
-def _held(
+def held(
     scores: ScoreTable,
     rules: TournamentRules,
     *,
@@ -213,16 +204,25 @@ def _held(
         fairness: what was planned to be equal between the losses; None of a table.
     """
     tournament = hold_by_rules(scores, rules)
-    reading = scores.reading
     said = headline(tournament, metric=metric, scale=scale)
+    shown = scores.score if scale == 1 else f"{metric}, %"
+    parts = [
+        f"{len(tournament.names)} competitors ranked by {scores.score} within "
+        f"{counted(len(tournament.blocks), 'setting')} ({' x '.join(scores.by)})",
+        *captioned(rank_tables(tournament, {}, shown, scale)),
+        said,
+        *verdict_sentences(tournament),
+        *(f"Warning: {line}" for line in scores.warnings),
+        *(difference_notes(fairness) if fairness else ()),
+    ]
     return Answer(
         headline=said,
-        text=tournament_answer(scores, tournament, fairness, said, metric=metric, scale=scale),
+        text=paragraphs(parts),
         record={
             **tournament_record(tournament),
             "warnings": scores.warnings,
             "fairness": fairness and asdict(fairness),
-            "read_as": reading and asdict(reading),
+            "read_as": scores.reading and asdict(scores.reading),
         },
         rows=standing_records(tournament),
     )

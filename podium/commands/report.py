@@ -7,13 +7,13 @@ import typer
 from podium.analysis.typed_tables.table_file import is_table
 from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.report import report_of_study, report_of_table, results_of
+from podium.api.tournament import told_table
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules, Group, named_groups
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import print_json, say
-from podium.terminal.tournament_answer import say_reading
 
 
 def command(
@@ -52,7 +52,7 @@ def command(
     if is_table(place):
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {place} is a table")
-        report = report_of_table(place, table, rules, groups, tell=say_reading)
+        report = report_of_table(told_table(place, table), place, table.where, rules, groups)
     else:
         table.refuse_with_study(place, taken=("score",))
         rules.refuse("studies have declared their rules")

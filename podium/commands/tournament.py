@@ -8,13 +8,12 @@ from podium.analysis.typed_tables.table_file import is_table
 from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.answer import print_answer
 from podium.api.results import Results
-from podium.api.tournament import rank_table
+from podium.api.tournament import held, told_table
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import Form
-from podium.terminal.tournament_answer import say_reading
 
 
 def command(
@@ -54,7 +53,8 @@ def command(
         of_study = {"--storage": storage is not None, "--with-baselines": with_baselines}
         for option in (name for name, is_given in of_study.items() if is_given):
             raise PodiumError(f"{option} goes with a study; {place} is a table")
-        answer = rank_table(place, table, rules, tell=say_reading)
+        scores = told_table(place, table)
+        answer = held(scores, rules.of_table(), metric=scores.score)
     else:
         table.refuse_with_study(place, taken=("where", "score"))
         rules.refuse("studies have declared their rules")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from podium.orchestrator.results.records.fairness_record import Disparity, Fairness
+from podium.orchestrator.results.records.fairness_record import Fairness
 
 _WIDTH = "searched_hyperparameters"
 
@@ -23,9 +23,7 @@ def fairness_notes(fairness: Fairness, losses: tuple[str, ...]) -> Iterator[str]
 
 def difference_notes(fairness: Fairness) -> Iterator[str]:
     """A paragraph for each difference that does not follow from the losses themselves."""
-    shown = [item for item in fairness.disparities if item.area != "loss"]
-    yield from (f"Not equal: {item}.{_advice(item)}" for item in shown)
-
-
-def _advice(item: Disparity) -> str:
-    return " The same budget covers less of a larger space." if item.name == _WIDTH else ""
+    for item in fairness.disparities:
+        if item.area != "loss":
+            advice = " The same budget covers less of a larger space."
+            yield f"Not equal: {item}.{advice if item.name == _WIDTH else ''}"
