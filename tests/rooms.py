@@ -28,6 +28,7 @@ LOOKED_FOR_BY_NAME = {
     "analysis.typed_tables.omissions",
     "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",
+    "orchestrator.run.retry_failed",
     "orchestrator.run.run_log",
     "orchestrator.scheduling.systematic_failures",
     "orchestrator.scheduling.timeouts",

@@ -9,11 +9,7 @@ Group = tuple[TrialJob, ...]
 
 
 class JobGroups:
-    """Collects the jobs that the scheduler gives, until it gives no more for now.
-
-    Args:
-        next_job: gives a job, or says why there is none.
-    """
+    """Collects the jobs that the scheduler gives, until it gives no more for now."""
 
     def __init__(self, next_job: Callable[[], TrialJob | NoJob]) -> None:
         self._next_job = next_job

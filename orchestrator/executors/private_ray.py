@@ -82,10 +82,9 @@ def use_private_token() -> None:
 
 
 class OwnRay:
-    """The Ray that this process starts: whether and why it ended. Make one before it starts.
+    """The Ray that this process starts, with logs in ``folder``: whether and why it ended.
 
-    Args:
-        folder: folder in which it has its logs.
+    Make one before it starts.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -53,9 +53,7 @@ class ProcessWear:
     def is_worn(self, device_bytes: int, process_bytes: int) -> bool:
         """Whether the process should be replaced; called between two trials.
 
-        Args:
-            device_bytes: bytes of the GPU that stay reserved though no trial holds them.
-            process_bytes: bytes of the machine's memory that this process alone holds.
+        By then no trial holds what is reserved of the GPU.
         """
         if self.first_bytes is None:
             self.first_bytes = process_bytes

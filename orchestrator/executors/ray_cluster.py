@@ -147,9 +147,6 @@ class RayCluster:
     def check_fits(self, most: Demand) -> None:
         """Refuse trials that a private cluster can never fit: Ray would wait for ever.
 
-        Args:
-            most: largest number of CPUs and of GPUs that any trial asks for.
-
         Raises:
             PodiumError: no trial would ever run.
         """
@@ -171,9 +168,6 @@ class RayCluster:
 
         A cluster grows when something waits for a worker slot: one trial more than fit now, or as
         many as the scheduler bounds them to, if the study has a bound.
-
-        Args:
-            spare: CPUs and GPUs that this one trial asks for.
         """
         present = self._present()
         if self._address is None:

@@ -129,12 +129,7 @@ class ClusterWatch:
             self._is_gone("this machine's part", end)
 
     def _is_gone(self, part: str, why: str) -> None:
-        """The run is to end.
-
-        Args:
-            part: what is gone of a cluster that was joined.
-            why: why a cluster of this process's own ended, as a sentence's second half.
-        """
+        """The run is to end: a part of a joined cluster is gone, or its own Ray ended for why."""
         if self._own_ray is not None:
             self.gone = self.gone or self._own_ray.error(self._own_ray.end() or why)
             return

@@ -59,10 +59,7 @@ def recording_actor_manager(note: Callable[[Exception], None]) -> type[RayActorM
 
     Ray raises `OutOfMemoryError` where it killed an actor because memory was short, and
     `ObjectLostError` where what an actor said was lost with its node. Tune knows neither, and ends
-    the run with all its trials before it asks any callback.
-
-    Args:
-        note: takes the error before Tune handles it.
+    the run with all its trials before it asks any callback. The error is noted before Tune has it.
     """
 
     class Manager(RayActorManager):

@@ -96,27 +96,24 @@ class RayTuneExecutor:
             # Tune's manager of actors cannot be passed as an argument.
             manager = recording_actor_manager(bridge.note)
             with replaced(tune_controller, RayActorManager=manager):
-                self._run_tune(bridge)
+                tune.run(
+                    tune.with_resources(actor_class(self._trial), resources_of),
+                    search_alg=BridgeSearcher(bridge),
+                    scheduler=BridgeScheduler(bridge),
+                    stop=BridgeStopper(bridge),
+                    callbacks=[BridgeCallback(bridge)],
+                    num_samples=-1,
+                    reuse_actors=True,
+                    storage_path=str(self._cluster.folder),
+                    name="tune",
+                    checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+                    max_failures=0,
+                    raise_on_failed_trial=False,
+                    verbose=0,
+                    log_to_file=False,
+                )
         except ClusterGone as gone:
             self._cluster.abandon()
             raise gone.error from None
         if bridge.error is not None:
             raise bridge.error
-
-    def _run_tune(self, bridge: TuneBridge) -> None:
-        tune.run(
-            tune.with_resources(actor_class(self._trial), resources_of),
-            search_alg=BridgeSearcher(bridge),
-            scheduler=BridgeScheduler(bridge),
-            stop=BridgeStopper(bridge),
-            callbacks=[BridgeCallback(bridge)],
-            num_samples=-1,
-            reuse_actors=True,
-            storage_path=str(self._cluster.folder),
-            name="tune",
-            checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
-            max_failures=0,
-            raise_on_failed_trial=False,
-            verbose=0,
-            log_to_file=False,
-        )

@@ -66,12 +66,9 @@ def known_tables() -> dict[Source, Table]:
 def seconds_of(wanted: ImageKind, known: Mapping[Source, Table]) -> tuple[float, Source] | None:
     """Seconds of an image, and whose figure that is; None if nothing is known of its mode.
 
-    Without a figure of the same kind, that of the network with the nearest number of
-    multiplications is scaled by them, of the same device if there is one.
-
-    Args:
-        wanted: kind of the image.
-        known: tables, the best source first.
+    Tables are known with the best source first. Without a figure of the same kind, that of the
+    network with the nearest number of multiplications is scaled by them, of the same device if
+    there is one.
     """
     for source, table in known.items():
         if wanted in table:

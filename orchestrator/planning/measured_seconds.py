@@ -17,10 +17,7 @@ _DEVICE = pl.when(pl.col("device") == "cpu").then(pl.lit("cpu")).otherwise(pl.li
 def measured_seconds(study: Study, reader: Reader, since: datetime | None = None) -> Table:
     """Mean seconds of a trained image of each kind, over complete trials of searches and folds.
 
-    Args:
-        study: the study whose results they are.
-        reader: of its results folder.
-        since: time with a time zone, after which trials ended; None for all.
+    With a time, which has a time zone, over those that ended since then.
     """
     trained = reader.trials().filter(
         pl.col("state") == "COMPLETE",

@@ -61,10 +61,7 @@ def study_hours(
 ) -> StudyHours | None:
     """Count the images of a study; None if nothing is known of how one of its blocks is trained.
 
-    Args:
-        study: the resolved study.
-        searches: one plan for each of its searches.
-        known: seconds of an image, the best source first.
+    There is a plan for each of its searches; the best known source of seconds is first.
     """
     slot = gpu = 0.0
     sources: dict[Source, None] = {}

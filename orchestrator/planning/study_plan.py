@@ -94,12 +94,7 @@ class StudyPlan:
 
 
 def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> StudyPlan:
-    """Count what ``study`` will do.
-
-    Args:
-        study: the resolved study.
-        known: seconds of an image, the best source first.
-    """
+    """Count what ``study`` will do, by what is known of the seconds of an image, best first."""
     wanted_trials, study = study.search.trials, with_trials_per_search(study)
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.

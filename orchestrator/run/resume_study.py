@@ -57,7 +57,11 @@ def rebuilt_queues(
     maker = TrialSpecMaker(study, datasets)
     planned = searches(study)
     decisions = reader.ended_trials()
-    _check_unchanged(decisions, study)
+    if changed := changed_weights(decisions, study):
+        raise PodiumError(
+            f"{' and '.join(changed)} changed since this study started: old and new "
+            "trials cannot be compared. Restore what was there, or give the study a new name"
+        )
     blocks = sorted({search.block for search in planned})
     asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
     retried = retried_failures(journals)
@@ -129,11 +133,8 @@ def _finished(
 ) -> set[str]:
     """Ids of searches that have all their trials: none is suggested, runs or is pruned any more.
 
-    Args:
-        asks: search id -> stored suggestions, by index.
-        open_asks: those of trials without a row.
-        trials: number of trials of a search.
-        ended_early: ids of searches whose share of the budget is used up.
+    Open asks are those of trials without a row. Where the share of the budget is used up, a search
+    has fewer trials.
     """
     return {
         search
@@ -176,14 +177,9 @@ def suggester_of(study: Study, search: Search) -> Suggester:
 def check_suggestions(
     paths: StudyPaths, asks: Mapping[str, Sequence[Ask]], decisions: pl.DataFrame
 ) -> dict[str, list[Ask]]:
-    """Every trial of a search must have its ask.
+    """Every committed trial of a search, from `Reader.ended_trials`, must have its ask.
 
     Otherwise a search would be restored with other suggestions than those it has trials of.
-
-    Args:
-        paths: the results folder.
-        asks: search id -> stored suggestions, by index.
-        decisions: one row for each committed trial, from `Reader.ended_trials`.
 
     Returns:
         Search id -> its open asks: those of trials without a row, by index.
@@ -213,11 +209,9 @@ def check_suggestions(
             f"{paths.journal_folder(search)} has no ask {index} of trial {trial_id}, which has a"
             " row. Restore the folder from a copy"
         )
-    found: dict[str, list[Ask]] = {}
-    without_row = asked.join(rows, on=key, how="anti", maintain_order="left")
-    for search, index in without_row.select("search", "index").iter_rows():
-        found.setdefault(search, []).append(asks[search][index])
-    return found
+    without_row = asked.join(rows, on=key, how="anti")
+    found = dict(without_row.group_by("search").agg(pl.col("index").sort()).iter_rows())
+    return {search: [asks[search][index] for index in found[search]] for search in found}
 
 
 def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> TrialSpec:
@@ -235,20 +229,8 @@ def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker
     return spec
 
 
-def _check_unchanged(decisions: pl.DataFrame, study: Study) -> None:
-    if changed := changed_weights(decisions, study):
-        raise PodiumError(
-            f"{' and '.join(changed)} changed since this study started: old and new "
-            "trials cannot be compared. Restore what was there, or give the study a new name"
-        )
-
-
 def changed_weights(decisions: pl.DataFrame, study: Study) -> list[str]:
     """The weights that committed trials started from and that are others now.
-
-    Args:
-        decisions: one row for each committed trial, from `Reader.ended_trials`.
-        study: the study that is resumed.
 
     Raises:
         TrialInputError: weights are not there.

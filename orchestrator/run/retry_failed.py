@@ -31,11 +31,10 @@ def check_causes(causes: Collection[str]) -> None:
     Raises:
         PodiumError: naming the first unknown cause and the known ones.
     """
-    unknown = [cause for cause in causes if cause not in FAILURE_CAUSES]
-    if unknown:
-        raise PodiumError(
-            f"trials fail for one of the causes {', '.join(FAILURE_CAUSES)}; got {unknown[0]!r}"
-        )
+    for cause in causes:
+        if cause not in FAILURE_CAUSES:
+            known = ", ".join(FAILURE_CAUSES)
+            raise PodiumError(f"trials fail for one of the causes {known}; got {cause!r}")
 
 
 def record_retries(
@@ -43,11 +42,7 @@ def record_retries(
 ) -> None:
     """Record the failures that are to be withdrawn, except those of finals of a former winner.
 
-    Args:
-        journal: journal of the results folder, whose lock is held.
-        reader: reader of its trials.
-        causes: causes of the failures; empty for all.
-        say: takes a message on what is retried.
+    They are of these causes, or of any if none is given. The lock of the results folder is held.
 
     Raises:
         CorruptFileError: a file is damaged.
@@ -56,8 +51,12 @@ def record_retries(
     is_of_finalist = pl.col("is_default") | pl.col("is_winner")
     failed = _failed(reader).filter((pl.col("stage") != "final") | is_of_finalist)
     chosen = failed.filter(pl.col("cause").is_in(list(causes))) if causes else failed
+    if failed.is_empty():
+        say("No trial failed, so none is retried.")
+        return
     if chosen.is_empty():
-        say(_nothing_to_retry(failed, causes))
+        wanted, counts = " or ".join(causes), counts_text(Counter(failed["cause"]))
+        say(f"No trial failed for {wanted}, so none is retried. Failures: {counts}.")
         return
     before = retried_failures(journal.read())
     # The trained trial comes before its copies: it is the one with attempts.
@@ -84,9 +83,8 @@ def recorded_failures(journals: Mapping[str, SearchJournal], reader: Reader) -> 
         StoreError: the store cannot be read.
     """
     retried = retried_failures(journals)
-    if not retried:
-        return []
-    return [row for row in _failed(reader).to_dicts() if _is_recorded(row, retried)]
+    failed = _failed(reader).to_dicts() if retried else []
+    return [row for row in failed if _is_recorded(row, retried)]
 
 
 def withdraw(paths: StudyPaths, rows: Sequence[Row]) -> None:
@@ -104,13 +102,6 @@ def withdraw(paths: StudyPaths, rows: Sequence[Row]) -> None:
 
 def _failed(reader: Reader) -> pl.DataFrame:
     return reader.trials().filter(pl.col("state") == "FAILED").select(_COLUMNS).collect()
-
-
-def _nothing_to_retry(failed: pl.DataFrame, causes: Collection[str]) -> str:
-    if failed.is_empty():
-        return "No trial failed, so none is retried."
-    wanted, counts = " or ".join(causes), counts_text(Counter(failed["cause"]))
-    return f"No trial failed for {wanted}, so none is retried. Failures: {counts}."
 
 
 def _is_recorded(row: Row, retried: Mapping[str, Sequence[RetriedFailure]]) -> bool:

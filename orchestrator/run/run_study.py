@@ -151,7 +151,7 @@ def run_study(
                     _prepare_images(study, datasets)
                 if is_work_left:
                     _run_trials(scheduler, study, paths, start_executor, console)
-                account.set_ending(_ending(scheduler))
+                account.ending = _ending(scheduler)
         finished = not scheduler.is_stopping
         _report_ended_early(scheduler.progress(), trials_per_search(study), say)
         check_not_vanished(paths.folder)

@@ -36,9 +36,7 @@ from podium.trainables.tasks import METRICS, geometry_of
 def check_startable(study: Study, paths: StudyPaths) -> None:
     """Refuse a results folder in which this study cannot run or resume. Changes nothing.
 
-    Args:
-        study: the study, with the code and warm starts that the folder records.
-        paths: its results folder, from `study_snapshot.check_readable`.
+    The study has the code and warm starts that the folder records.
 
     Raises:
         PodiumError: the folder is this study's with other numbers, or with other code than there
@@ -64,12 +62,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
 
 def changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> list[str]:
-    """What of the data sets is another than when the study began, each as ``the labels of ...``.
-
-    Args:
-        paths: the results folder.
-        datasets: data sets by label, as they are now; others are not looked at.
-    """
+    """What of these data sets is another than when the study began: ``the labels of ...``."""
     began: Mapping[str, Mapping[str, str]] = (read_provenance(paths) or {}).get("data", {})
     changed: list[str] = []
     for label, dataset in datasets.items():

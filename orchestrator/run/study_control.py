@@ -129,10 +129,6 @@ class ControlWatch:
 
     What is wrong with an edit is said once, and changes nothing.
 
-    Args:
-        say: takes what changed, and what is wrong.
-        clock: gives seconds of a monotonic clock.
-
     Raises:
         PodiumError: as `read_control`, of the file as it is at the start.
     """
@@ -190,11 +186,6 @@ def _ids(study: Study) -> dict[str, str]:
 
 def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
     """What the bytes of ``control.yaml`` say; nothing without the file.
-
-    Args:
-        content: the bytes; None without the file.
-        study: the study.
-        source: what messages call the file.
 
     Raises:
         StudyError: it is no YAML, or a key or value is wrong.

@@ -10,7 +10,7 @@ join later are looked up when they do. Nothing else ever depends on the earlier 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -52,10 +52,6 @@ def recall_warm_starts(study: Study, paths: StudyPaths) -> Study:
 
 def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     """The study with configs for each loss and block that was not looked up before.
-
-    Args:
-        study: the study with its stored warm starts, from `recall_warm_starts`.
-        say: takes messages on what was found and what was dropped.
 
     Raises:
         PodiumError: the earlier results are not there, are damaged, or are of another task.
@@ -113,7 +109,11 @@ def _found(
     known: list[Config] = list(first_configs(study, block, loss))
     points: list[Config] = []
     unfit: list[str] = []
-    for config in _best_first(of_loss if of_block.is_empty() else of_block):
+    ordered = (of_loss if of_block.is_empty() else of_block).sort(
+        "rank", "gain", "search", descending=[False, True, False], nulls_last=True
+    )
+    for trained in ordered["settings"]:
+        config: Config = json.loads(trained)["hyperparameters"]
         if len(points) == top:
             break
         if config in known:
@@ -125,14 +125,6 @@ def _found(
             searched = space_of(study, loss).parameters
             points.append({name: config[name] for name in searched if name in config})
     return tuple(points), unfit
-
-
-def _best_first(trials: pl.DataFrame) -> Iterator[dict[str, Value]]:
-    ordered = trials.sort(
-        "rank", "gain", "search", descending=[False, True, False], nulls_last=True
-    )
-    for settings in ordered["settings"]:
-        yield json.loads(settings)["hyperparameters"]
 
 
 def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | None:

@@ -103,9 +103,6 @@ def _keys(search: Search, stage: str) -> tuple[object, ...]:
 class BudgetShares:
     """Who may train another trial of its search, by the account of all runs.
 
-    Args:
-        account: what its runs spent so far, and the limits.
-
     Attributes:
         costs: estimates of the seconds of its trials, learnt while trials end.
     """
@@ -128,14 +125,9 @@ class BudgetShares:
     def allowed(
         self, runs: Sequence[SearchRun], final_stage: FinalStage, num_slots: int
     ) -> set[str]:
-        """Ids of the searches that may suggest another trial.
+        """Ids of the searches that may suggest another trial; ``num_slots`` trials run at a time.
 
         The published default of every search is trained whatever its share.
-
-        Args:
-            runs: all searches of the study.
-            final_stage: its finals and baselines.
-            num_slots: number of trials that run at a time.
         """
         account, budget = self._account, self._account.budget
         sums = account.sums()
@@ -143,17 +135,16 @@ class BudgetShares:
         wanting = [run.search.id for run in runs if run.wants_more]
         allowed = set(wanting)
         if budget.gpu_hours is not None:
-            gpus = {it.search.id: demand_of(self._study).gpus for it in runs}
+            gpus = demand_of(self._study).gpus
             used = _searched(sums, lambda spent: spent.gpu_seconds)
             left = budget.gpu_hours * SECONDS_PER_HOUR - account.gpu_seconds()
-            reserve = self._reserve(gpus, runs, final_stage)
-            allowed &= self._within(left - reserve, gpus, used, runs)
+            left -= self._reserve(gpus, runs, final_stage)
+            allowed &= self._within(left, gpus, used, runs)
         if budget.wall_hours is not None:
-            slots = dict.fromkeys((run.search.id for run in runs), 1.0)
             used = _searched(sums, lambda spent: spent.seconds)
             left = budget.wall_hours * SECONDS_PER_HOUR - account.wall_seconds()
-            reserve = self._reserve(slots, runs, final_stage)
-            allowed &= self._within(left * num_slots - reserve, slots, used, runs)
+            of_slots = left * num_slots - self._reserve(1.0, runs, final_stage)
+            allowed &= self._within(of_slots, 1.0, used, runs)
             left -= self._rounds_seconds(runs, final_stage, num_slots)
             trials = {run.search.id: self.costs.seconds(run.search, "search") for run in runs}
             allowed &= {name for name, seconds in trials.items() if seconds <= left + _ROUNDING}
@@ -164,26 +155,18 @@ class BudgetShares:
         self._account.end_searches(trials)
 
     def _within(
-        self,
-        left: float,
-        weights: Mapping[str, float],
-        used: Mapping[str, float],
-        runs: Sequence[SearchRun],
+        self, left: float, weight: float, used: Mapping[str, float], runs: Sequence[SearchRun]
     ) -> set[str]:
         """Ids of searches with room for one trial more in their equal share of a limit.
 
-        Args:
-            left: seconds of GPUs or of worker slots, without the reserve for the final stage.
-            weights: search id -> what a second of its trials counts.
-            used: search id -> seconds used by its trials, running ones included.
-            runs: all searches of the study.
+        Left and used, by running trials too, are seconds of GPUs or of worker slots; the weight is
+        how many of them a second of a trial counts. What is reserved for finals is not left.
         """
-        seconds_of = {run.search.id: self.costs.seconds(run.search, "search") for run in runs}
-        whole = {name: seconds * weights[name] for name, seconds in seconds_of.items()}
+        whole = {it.search.id: weight * self.costs.seconds(it.search, "search") for it in runs}
         claimed = {name: used.get(name, 0.0) for name in whole}
         for name, stage, seconds in self._account.spending.running():
             if stage == "search" and name in claimed:
-                claimed[name] += max(0.0, whole[name] - seconds * weights[name])
+                claimed[name] += max(0.0, whole[name] - seconds * weight)
         wanting = [run.search.id for run in runs if run.wants_more]
         others = [run.search.id for run in runs if not run.wants_more]
         by_others = sum(claimed[name] - used.get(name, 0.0) for name in others)
@@ -191,18 +174,15 @@ class BudgetShares:
         share = _equal_share(available, [claimed[name] for name in wanting])
         return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
 
-    def _reserve(
-        self, weights: Mapping[str, float], runs: Sequence[SearchRun], final_stage: FinalStage
-    ) -> float:
+    def _reserve(self, weight: float, runs: Sequence[SearchRun], final_stage: FinalStage) -> float:
         """Weighted seconds of what is left of finals and baselines; 0 before any trial ended."""
-        most = max(weights.values(), default=0.0)
-        reserve = final_stage.baselines.num_to_train * self.costs.baseline_seconds * most
+        reserve = final_stage.baselines.num_to_train * self.costs.baseline_seconds * weight
         for run in runs:
             finals = final_stage.of[run.search.id].num_to_train
-            reserve += finals * self.costs.seconds(run.search, "final") * weights[run.search.id]
-        for name, stage, seconds in self._account.spending.running():
+            reserve += finals * self.costs.seconds(run.search, "final") * weight
+        for _, stage, seconds in self._account.spending.running():
             if stage != "search":
-                reserve -= seconds * weights.get(name, most)
+                reserve -= seconds * weight
         return max(0.0, reserve)
 
     def _rounds_seconds(
@@ -237,11 +217,9 @@ def _searched(
 
 
 def _equal_share(available: float, claimed: Sequence[float]) -> float:
-    """The share each may have in all; those that claim more already reduce that of the others.
+    """The share each may have of all seconds, used or left.
 
-    Args:
-        available: seconds they have used together, and seconds left for them.
-        claimed: seconds claimed by each.
+    Those that claim more already reduce that of the others.
     """
     under = list(claimed)
     while under:

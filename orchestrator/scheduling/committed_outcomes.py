@@ -13,11 +13,8 @@ def search_outcomes(
 ) -> dict[str, dict[str, Outcome]]:
     """Search id -> trial id -> outcome, of every committed trial of the search stage.
 
-    Args:
-        decisions: one row for each trial, from `Reader.decisions`; it holds no test scores.
-            Where ``scores`` are null, outcomes have no path, and of several folds no epoch.
-        primary_k: the K at which the objective is read.
-        objective: name of the validation metric that searches maximise.
+    Rows are those of `Reader.ended_trials`, with ``scores``. Where these are null, outcomes have
+    no path, and of several folds no epoch.
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
@@ -33,12 +30,7 @@ def search_outcomes(
             ]
             path = running_best(scores)
             selected = mean_epoch(list(selected_epochs(scores).values()))
-        outcome = Outcome(
-            state=state,
-            objective=score if state == "COMPLETE" else None,
-            path=path,
-            selected_epoch=selected,
-        )
+        outcome = Outcome(state, score if state == "COMPLETE" else None, path, selected)
         found.setdefault(search, {})[trial_id] = outcome
     return found
 
@@ -51,15 +43,9 @@ def whose_scores_count(
     Samplers and early stopping learn from all trials of a search that is not finished. Of one that
     is, finals on all classes need the epochs of the default and the winner, which only trials of
     one fold have in a column.
-
-    Args:
-        decisions: one row for each trial, from `Reader.ended_trials`.
-        finished: ids of searches that have all their trials.
-        train_on: what finals are trained on.
     """
     rows = decisions.filter(pl.col("stage") == "search")
-    is_finished = pl.col("search").is_in(finished)
-    counts = ~is_finished
+    counts = ~pl.col("search").is_in(finished)
     if "all" in train_on:
         best = pl.col("objective").filter(pl.col("state") == "COMPLETE").max().over("search")
         is_finalist = (pl.col("index") == 0) | (pl.col("objective") == best)
@@ -70,21 +56,13 @@ def whose_scores_count(
 
 
 def committed_finals(decisions: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    """Trial id -> search id and state, of every committed final and baseline trial.
-
-    Args:
-        decisions: one row for each trial, from `Reader.ended_trials`.
-    """
+    """Trial id -> search id and state, of every committed final and baseline trial."""
     rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
     return {trial_id: (search, state) for trial_id, search, state in rows.iter_rows()}
 
 
 def refit_epochs_of_defaults(decisions: pl.DataFrame) -> dict[str, int]:
-    """Search id -> epoch at which its published default was trained on all classes.
-
-    Args:
-        decisions: one row for each committed trial, from `Reader.ended_trials`.
-    """
+    """Search id -> epoch at which its published default was trained on all classes."""
     rows = decisions.filter(
         pl.col("stage") == "final", pl.col("train_on") == "all", pl.col("is_default")
     )

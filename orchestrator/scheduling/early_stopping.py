@@ -16,7 +16,7 @@ A test over paired folds is no alternative: with one or two folds it can reject 
 is where stopping saves most.
 """
 
-from collections.abc import Callable
+import math
 
 from podium.orchestrator.study.study import EarlyStopping
 
@@ -26,11 +26,6 @@ def rung_steps(settings: EarlyStopping, *, epochs: int, folds: int) -> tuple[int
 
     Successive halving has rungs after grace_epochs * reduction_factor**r epochs of the first fold,
     where it has any there, and after reduction_factor**r folds.
-
-    Args:
-        settings: see `EarlyStopping`.
-        epochs: number of epochs on each fold.
-        folds: number of folds that each trial of the search trains on.
 
     Returns:
         Epochs trained, over all folds and counted from 1. None lies at a trial's last epoch, where
@@ -80,13 +75,7 @@ class EarlyStopper:
         """The rung that lies at ``step``, or None."""
         return self._numbers.get(step)
 
-    def continues(
-        self,
-        index: int,
-        step: int,
-        score: float,
-        competes_with: Callable[[int], bool] = lambda _: True,
-    ) -> bool:
+    def continues(self, index: int, step: int, score: float, last_rival: float = math.inf) -> bool:
         """Record the score of suggestion ``index`` and decide whether its trial continues.
 
         It continues where there is no rung, and among the best. Suggestion 0, the
@@ -96,14 +85,14 @@ class EarlyStopper:
             index: index of the suggestion within its search.
             step: 1-based count of epochs trained, over all folds.
             score: mean over the folds so far of the best validation score.
-            competes_with: whether another suggestion counts; in a deterministic search only
-                those do that were decided before this one was suggested.
+            last_rival: last suggestion that counts; in a deterministic search only those do that
+                were decided before this one was suggested.
         """
         rung = self.rung_at(step)
         if rung is None:
             return True
         scores = self._scores.setdefault(rung, {})
         scores[index] = score
-        rivals = [other for key, other in scores.items() if key != index and competes_with(key)]
+        rivals = [it for key, it in scores.items() if key != index and key <= last_rival]
         num_kept = -(-(len(rivals) + 1) // self._factor)
         return index == 0 or sum(rival > score for rival in rivals) < num_kept

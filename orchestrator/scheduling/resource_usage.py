@@ -76,11 +76,7 @@ class _OpenAttempt:
 
 
 class Spending:
-    """The account of one run.
-
-    Args:
-        clock: gives seconds of a monotonic clock.
-    """
+    """The account of one run, by a monotonic clock in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -95,12 +91,8 @@ class Spending:
     ) -> None:
         """An attempt at a trial is handed out; waiting for a worker slot costs nothing.
 
-        Args:
-            trial_id: id of the trial.
-            search: id of its search.
-            stage: ``search``, ``final`` or ``baseline``.
-            demand: CPUs and GPUs it occupies; of a member of a population those of its slot count.
-            is_first: whether it starts from scratch: there is no checkpoint of an attempt before.
+        Of a member of a population the CPUs and GPUs of its slot count. The first attempt starts
+        from scratch: there is no checkpoint of one before.
         """
         with self._lock:
             self._open[trial_id] = _OpenAttempt(

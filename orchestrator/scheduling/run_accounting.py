@@ -9,11 +9,10 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Self
 
 from podium.errors import CorruptFileError, FolderGoneError, StoreError
@@ -50,6 +49,7 @@ class RunAccount:
     Attributes:
         spending: what this run spends.
         budget: the limits of the study now.
+        ending: why the run is about to end; a run that ends with None was interrupted.
         completed: adds to what is written how far the study is; called from another thread too.
 
     Raises:
@@ -74,14 +74,15 @@ class RunAccount:
                 f"{paths.runs} holds no account of a run, while {paths.trials} holds trials: what"
                 " they spent would be spent again. Restore the folder from a copy"
             )
-        self._earlier_sums = spent_in(self._earlier)
+        spent = (it for run in self._earlier for it in run.spent)
+        self._earlier_sums = added((SpentOn(it.search, it.stage, it.use), it) for it in spent)
         self._earlier_gpu_seconds = sum(it.gpu_seconds for it in self._earlier_sums.values())
         self._earlier_wall = sum(run.seconds for run in self._earlier)
         self._number: int | None = None  # until it starts
         self._started: float | None = None
         self._started_at = datetime.now(UTC)
         self._stopped: float | None = None
-        self._end: RunEnding | None = None
+        self.ending: RunEnding | None = None
         self._ended_searches: dict[str, int] = {}
         self._cancelled_searches: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -100,18 +101,13 @@ class RunAccount:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Write how it ended."""
         self._released.set()
         self._thread.join()
         self._stopped = self._clock()
         if isinstance(error, Exception):
-            self._end = "error"
+            self.ending = "error"
         if error is None:
             self._write()
             return
@@ -119,16 +115,8 @@ class RunAccount:
         with suppress(StoreError), retrying_for(0):
             self._write()
 
-    def set_ending(self, end: RunEnding) -> None:
-        """Set why the run is about to end; without this call it was interrupted."""
-        self._end = end
-
     def end_searches(self, trials: Mapping[str, int]) -> None:
-        """Write down at once that the shares of these searches are used up.
-
-        Args:
-            trials: search id -> number of trials it had.
-        """
+        """Write down at once that the shares of these searches are used up -> trials they had."""
         self._ended_searches |= trials
         self._write()
 
@@ -200,7 +188,7 @@ class RunAccount:
 
     def _run(self) -> Run:
         assert self._number is not None, "an account is written once it has started"
-        end = self._end
+        end = self.ending
         if end is None and self._released.is_set():
             end = "interrupted"
         return Run(
@@ -220,12 +208,3 @@ class RunAccount:
                 for on, spent in sorted(self.spending.now().items())
             ),
         )
-
-
-def spent_in(runs: Iterable[Run]) -> dict[SpentOn, Spent]:
-    """What runs spent together, by search, stage and use."""
-    return added(
-        (SpentOn(spent.search, spent.stage, spent.use), spent)
-        for run in runs
-        for spent in run.spent
-    )

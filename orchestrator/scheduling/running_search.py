@@ -30,7 +30,7 @@ class SearchRun:
         early_stopper: decides which trials are stopped early.
 
     Attributes:
-        is_cancelled: whether the user cancelled it before it had all its trials.
+        is_cancelled: whether it suggests no more since the user does not want its trials.
     """
 
     def __init__(
@@ -181,10 +181,6 @@ class SearchRun:
         """Suggest no more, because its share of the study's budget is used up."""
         self._is_ended = True
 
-    def cancel(self) -> None:
-        """Suggest no more, because the user does not want its trials."""
-        self.is_cancelled = True
-
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""
         self._note_outcome(trial_id, outcome)
@@ -196,16 +192,10 @@ class SearchRun:
         index = self._first_index[trial_id]
         is_free = self._settings.order == "asynchronous"
         last_rival = math.inf if is_free else index - self._settings.lag
-        return self.early_stopper.continues(
-            index, step, best_so_far, lambda other: other <= last_rival
-        )
+        return self.early_stopper.continues(index, step, best_so_far, last_rival)
 
     def restore(self, asks: Iterable[Ask], outcomes: dict[str, Outcome]) -> list[TrialSpec]:
-        """Restore the state of the search from the store.
-
-        Args:
-            asks: stored suggestions of this search, by index.
-            outcomes: trial id -> outcome of its ended trials.
+        """Restore the state of the search from its asks by index, and outcomes by trial id.
 
         Returns:
             Specifications of trials that were suggested and have no outcome yet.

@@ -21,11 +21,7 @@ _AWAY_SECONDS = 10.0  # calls come every second or so; after a longer gap the dr
 
 
 class TimeoutWatch:
-    """Called every second or so while trials run.
-
-    Args:
-        resources: settings of the study with the limits in hours and minutes.
-    """
+    """Called every second or so while trials run."""
 
     def __init__(self, resources: ResourceSettings) -> None:
         self._resources = resources
@@ -36,10 +32,6 @@ class TimeoutWatch:
 
         Time in which the driver itself was stopped, or waited for the store, does not count: no
         message was read then.
-
-        Args:
-            trials: those that were handed out.
-            capacity: CPUs, GPUs and nodes there are now.
         """
         now = time.monotonic()
         away = 0.0 if self._last_call is None else now - self._last_call - _AWAY_SECONDS
@@ -55,11 +47,9 @@ class TimeoutWatch:
 
 
 def gather_seconds(num_slots: int, resources: ResourceSettings) -> float:
-    """How long workers gather epochs between two rungs before they report them.
+    """How long workers gather epochs before they report them: a quarter of stuck_minutes at most.
 
-    Args:
-        num_slots: number of trials that run at a time.
-        resources: settings of the study; of ``stuck_minutes`` it is a quarter at most.
+    The more trials run at a time, the longer.
     """
     wanted = max(num_slots / _MESSAGES_A_SECOND, _LEAST_GATHER_SECONDS)
     minutes = resources.stuck_minutes

@@ -64,13 +64,10 @@ class StudyQueues:
         outcomes: Mapping[str, Mapping[str, Outcome]],
         had_trained: Collection[str] = (),
     ) -> None:
-        """Restore every search from the store; unfinished trials go first.
+        """Restore every search from its asks and the outcomes of its trials.
 
-        Args:
-            asks: search id -> its stored suggestions, by index.
-            outcomes: search id -> trial id -> outcome of each ended search trial.
-            had_trained: ids of searches for which finals were trained that failed and are retried.
-                They plan theirs before others, so that the others have copies as before.
+        Unfinished trials go first. Searches that ``had_trained`` finals which failed and are
+        retried plan theirs before others, so that the others have copies as before.
         """
         for search_id, run in self._by_id.items():
             self._retries.extend(
@@ -88,16 +85,12 @@ class StudyQueues:
         """The next trial, or None if nothing can start before a running trial ends.
 
         Lost and interrupted trials come first, then the search that has used the smallest part
-        of its trials, then baselines and finals.
-
-        Args:
-            write_ask: stores a suggestion before its trial runs.
-            num_slots: number of trials that run at a time.
+        of its trials, then baselines and finals. A suggestion is written before its trial runs.
         """
-        retry = next(filter(self._may_start, self._retries), None)
-        if retry is not None:
-            self._retries.remove(retry)
-            return retry
+        for retry in self._retries:
+            if retry.stage != "search" or self.run_of(retry).may_start(retry.trial_id):
+                self._retries.remove(retry)
+                return retry
         while (run := self._next_search(num_slots)) is not None:
             self._num_changes += 1
             ask, spec = run.suggest()
@@ -161,7 +154,7 @@ class StudyQueues:
         """
         runs = [run for run in self.runs if run.search.id in search_ids and run.wants_more]
         for run in runs:
-            run.cancel()
+            run.is_cancelled = True
             if not self.final_stage.has_begun(run.search):
                 self.final_stage.leave_out(run.search)
             self._note_end(run)
@@ -219,20 +212,13 @@ class StudyQueues:
         return self._over[told:]
 
     def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
-        """Progress of each search.
-
-        Args:
-            running: specifications of the trials that run now.
-        """
+        """Progress of each search, of which these trials run now."""
         counts = Counter(spec.search.id for spec in running)
         return tuple(self._progress_of(run, counts[run.search.id]) for run in self.runs)
 
     def progress_of(self, search: Search) -> SearchProgress:
         """Progress of one search, but for what runs."""
         return self._progress_of(self._by_id[search.id], 0)
-
-    def _may_start(self, spec: TrialSpec) -> bool:
-        return spec.stage != "search" or self.run_of(spec).may_start(spec.trial_id)
 
     def _with_share(self, num_slots: int) -> Collection[str]:
         """Ids of searches whose share of the budget lets them train one trial more.

@@ -45,11 +45,7 @@ class UsedAndLeft:
         return (BudgetUse(what="GPU-hours", used=gpu_hours, limit=None), *uses)
 
     def is_used_up(self, num_running: int) -> bool:
-        """Whether the study has to be stopped where it is.
-
-        Args:
-            num_running: number of running trials; a budget of trials is used up once these end.
-        """
+        """Whether the study has to be stopped; a budget of trials is used up once none runs."""
         if self.used_up_message is None and self._is_reached(num_running) and self._is_work_left:
             self.used_up_message = self._message()
         return self.used_up_message is not None
@@ -64,15 +60,12 @@ class UsedAndLeft:
         return not num_running and self.are_trials_used_up(0)
 
     def are_trials_used_up(self, num_running: int) -> bool:
-        """Whether no other trial may start: a budget that shrank may leave less than is planned.
+        """Whether no other trial may start beside those that run.
 
-        Args:
-            num_running: number of running trials, which count as used.
+        A budget that shrank may leave less than is planned.
         """
-        limit = self._account.budget.trials
-        if limit is None:
-            return False
-        return self._queues.num_trained + num_running >= limit and self._is_work_left
+        limit, used = self._account.budget.trials, self._queues.num_trained + num_running
+        return limit is not None and used >= limit and self._is_work_left
 
     @property
     def _is_work_left(self) -> bool:
@@ -83,9 +76,6 @@ class UsedAndLeft:
         """Seconds until all trials are done or the budget is used up, and the part that is done.
 
         The part is of the seconds of all trials, in [0, 1], and never falls.
-
-        Args:
-            num_slots: number of trials that run at a time.
 
         Returns:
             None for what is not known. Nothing is before more trials ended than there are slots:

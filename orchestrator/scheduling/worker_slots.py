@@ -15,10 +15,7 @@ from podium.trainables.settings.population_agreement import why_alone
 class WorkerSlots:
     """The worker slots of a study, and the one trial that waits for a slot.
 
-    Args:
-        study: the study, which says what trials occupy.
-        earlier: trial id -> earlier attempts, of trials that have some and no row.
-        objective: name of the validation metric that searches maximise.
+    ``earlier`` has the attempts at each trial that has some and no row.
 
     Attributes:
         num_handed_out: number of attempts that got a slot so far.
@@ -54,12 +51,8 @@ class WorkerSlots:
 
         A trial that needs more than is free stays next, and what becomes free is kept for it:
         nothing smaller overtakes it. Nor once it was handed out: capacity in pieces, on several
-        GPUs or nodes, would be filled again and again before it is in one piece.
-
-        Args:
-            next_trial: gives the next trial; called only if the smallest demand would fit.
-            capacity: CPUs, GPUs and nodes there are now.
-            running: trials that were handed out. The only trial always fits.
+        GPUs or nodes, would be filled again and again before it is in one piece. A trial is asked
+        for only if the smallest demand would fit. The only trial always fits.
         """
         if running.wait_for_one_alone:
             return None

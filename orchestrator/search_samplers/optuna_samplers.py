@@ -25,15 +25,10 @@ def sampler_of(
     in_batches: bool,
     seed: int,
 ) -> BaseSampler:
-    """The sampler of one suggestion.
+    """The sampler of one suggestion of a search of so many trials.
 
-    Args:
-        name: name of the sampler.
-        trials: budget of the search, in trials.
-        conditional: hyperparameters that do not exist in every config.
-        in_batches: whether many suggestions are open at a time. TPE then takes those for bad ones
-            (constant liar), which keeps a batch from crowding at one place.
-        seed: seed of the suggestion.
+    Conditional hyperparameters do not exist in every config. In batches many suggestions are open
+    at a time: TPE then takes those for bad ones (constant liar), which keeps them from crowding.
     """
     # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
     num_startup = max(3, min(10, trials // 3))

@@ -26,11 +26,8 @@ def space_of(
 ) -> Space:
     """The space that the study's searches cover for ``loss``, training parameters included.
 
-    Args:
-        study: the study.
-        loss: one of its losses.
-        values: `unsearched_values` of a block; ranges of learning rates are centred on them. None
-            if only the names of parameters matter.
+    Ranges of learning rates are centred on `unsearched_values` of a block, which are left out
+    where only the names of parameters matter.
     """
     facts, own = facts_of(loss), study.loss(loss).space
     space = study.search.space if own is None else own
@@ -50,12 +47,7 @@ def num_searched(study: Study, loss: str) -> int:
 
 
 def extreme_configs(values: Mapping[str, Value], space: Space) -> Iterator[Mapping[str, Value]]:
-    """The first config, then it with one parameter at an end of what is searched.
-
-    Args:
-        values: value of every hyperparameter outside of searches.
-        space: what is searched.
-    """
+    """The first config, then it with one parameter at an end of what is searched."""
     yield values
     for name, tried in space.parameters.items():
         for end in tried.ends():

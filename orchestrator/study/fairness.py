@@ -199,11 +199,7 @@ def _facts(study: Study, block: Block, loss: str) -> dict[str, str]:
 
 
 def num_tried_configs(study: Study, block: Block, loss: str) -> int:
-    """Upper bound on distinct configs of a search, default and given configs included.
-
-    A space of lists and steps may have fewer than the budget; one hyperparameter at a time ends
-    with its sweeps.
-    """
+    """Upper bound on distinct configs of a search, default and given configs included."""
     trials = study.search.trials
     found = count_configs(study, block, loss, trials)
     return trials if found is None else min(trials, found)

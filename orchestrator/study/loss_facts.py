@@ -137,11 +137,7 @@ class LossFacts:
         return {**self.parameters, **TRAINING_PARAMETERS}
 
     def has_proxies(self, configs: Iterable[Mapping[str, Value]]) -> bool:
-        """Whether the loss trains parameters of its own in one of these configs.
-
-        Args:
-            configs: values of all hyperparameters.
-        """
+        """Whether the loss trains parameters of its own in one of these configs."""
         if "proxies" not in self.needs or not self.proxies_if:
             return "proxies" in self.needs
         return any(condition.holds(config) for config in configs for condition in self.proxies_if)
@@ -149,14 +145,10 @@ class LossFacts:
     def joined_space(
         self, space: str | Space, tune: Sequence[str], training: Mapping[str, Value] | None = None
     ) -> Space:
-        """A space of its own hyperparameters together with training parameters.
+        """A space, or one of its own by name, together with training parameters.
 
-        Args:
-            space: name of a space (``joint``, ``psomas2020``, ``reality_check``), or a space.
-            tune: names of training parameters. Those of proxies join only where the loss has
-                some, so one list serves all losses of a study.
-            training: training parameters of the loss where no search varies them; ranges lie
-                around them. None: around the defaults.
+        Those of proxies join only where the loss has some, so one list serves all losses of a
+        study. Ranges lie around the given values of training, or else around the defaults.
         """
         # The space itself may have a range of training that suits it.
         own = (self.spaces[space] if isinstance(space, str) else space).parameters
@@ -309,10 +301,6 @@ def _composed(expression: LossExpression, facts: Mapping[LossTerm, LossFacts]) -
     If there are several terms each gets a ``weight``, and all but the first one's are searched:
     only their ratios matter. Names of hyperparameters begin with that of their term. There are
     the spaces that all terms have.
-
-    Args:
-        expression: the terms.
-        facts: facts of each.
     """
     first, *others = expression.terms
     weighted = {first: _extended(facts[first], WEIGHT if others else {}, {})}

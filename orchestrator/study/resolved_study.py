@@ -25,8 +25,7 @@ _KEYS = tuple(
 
 _IF_ANY = ("code", "labels")
 
-_KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
-_KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
+_KIND_NAMES = {Real: "real", Int: "int", Choice: "choice"}
 
 _UNREADABLE = "the stored study is not one that this podium reads"
 
@@ -99,7 +98,9 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
         "losses": [
             {
                 "name": name,
-                "space": _space(spaces[name]) if name in spaces else None,
+                "space": Space({key: _tried(dict(it)) for key, it in spaces[name].items()})
+                if name in spaces
+                else None,
                 "values": stated.get(name, {}),
                 "label": values.get("labels", {}).get(name, ""),
             }
@@ -109,13 +110,8 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _space(parameters: Mapping[str, Mapping[str, Any]]) -> Space:
-    return Space({name: _tried(dict(tried)) for name, tried in parameters.items()})
-
-
 def _tried(values: dict[str, Any]) -> Real | Int | Choice:
-    kind = _KINDS[values.pop("kind")]
-    if kind is Choice:
-        values["values"] = tuple(values["values"])
-    tried: Real | Int | Choice = kind(**values)
-    return tried
+    kind = values.pop("kind")
+    if kind == "choice":
+        return Choice(**{**values, "values": tuple(values["values"])})
+    return Real(**values) if kind == "real" else Int(**values)

@@ -78,20 +78,12 @@ class Capacity:
     nodes: tuple[Demand, ...] = ()
 
     def fits(self, counts: Mapping[Demand, int]) -> bool:
-        """Whether all of them fit at the same time, with the nodes taken as one machine.
-
-        Args:
-            counts: demand -> number of trials with it.
-        """
-        given = counts.items()
+        """Whether so many trials of each demand fit at a time, the nodes taken as one machine."""
+        given, most = counts.items(), math.inf if self.max_trials is None else self.max_trials
         return (
             sum(demand.cpus * count for demand, count in given) <= self.cpus + _ROUNDING
             and sum(demand.gpus * count for demand, count in given) <= self.gpus + _ROUNDING
-            and (
-                self.max_trials is None
-                or sum(demand.share * count for demand, count in given)
-                <= self.max_trials + _ROUNDING
-            )
+            and sum(demand.share * count for demand, count in given) <= most + _ROUNDING
         )
 
     def at_most(self, num_trials: int | None) -> "Capacity":

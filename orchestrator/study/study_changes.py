@@ -32,12 +32,7 @@ _FIRST_PROTOCOL = "first protocol"  # under which untrained networks are tested
 
 
 def forbidden_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Changes that would change numbers already in a results folder: ``key: 1 -> 2``.
-
-    Args:
-        old: resolved study of the folder.
-        new: resolved study that is to continue it.
-    """
+    """Changes that would change numbers already in a results folder: ``key: 1 -> 2``."""
     before, after = (
         _flat({**values, "protocols": None}) | _protocols(values["protocols"])
         for values in (old, new)

@@ -44,10 +44,8 @@ class TrainedLoss:
     @cached_property
     def unused(self) -> dict[str, str]:
         """As `unused_by`."""
-        network = self.block.backbone
-        return unused_by(
-            self.loss, self.training, self.configs, dataset=self.dataset, backbone=network
-        )
+        found = self.loss, self.training, self.configs
+        return unused_by(*found, dataset=self.dataset, backbone=self.block.backbone)
 
 
 def unused_by(
@@ -58,14 +56,7 @@ def unused_by(
     dataset: DatasetSettings,
     backbone: str,
 ) -> dict[str, str]:
-    """Hyperparameter or training setting that changes nothing -> why, in words.
-
-    Args:
-        loss: name of the loss in a study.
-        training: all training settings.
-        configs: values of all hyperparameters; what acts in one of them changes something.
-        dataset: data set that is trained on.
-        backbone: name of the backbone.
+    """Hyperparameter or training setting that changes nothing in any config -> why, in words.
 
     Raises:
         TrialInputError: there is no such data set or backbone.
@@ -92,11 +83,7 @@ def start_epoch_problem(
 ) -> str | None:
     """The rule that a start epoch breaks if training ends before it; None if it holds.
 
-    Args:
-        name: name of a hyperparameter; one that is no start epoch breaks no rule.
-        earliest: its smallest value.
-        epochs: epochs of the training.
-        key: the key of a study that says how many there are.
+    Other hyperparameters break no rule. The key of a study says how many epochs there are.
     """
     after = _EPOCHS_AFTER.get(name.rpartition(".")[2])
     if after is None or float(earliest) <= epochs - after:

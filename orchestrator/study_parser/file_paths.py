@@ -18,11 +18,6 @@ def read_path(given: str, path: Path, problems: Problems) -> str:
     """The absolute path that a text names, since workers run in other folders; a URI as it is.
 
     Nothing need be there.
-
-    Args:
-        given: the text.
-        path: keys to it.
-        problems: collects what is wrong.
     """
     if has_scheme(given):
         return given

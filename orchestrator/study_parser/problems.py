@@ -15,11 +15,7 @@ _MAX_SHOWN = 10
 
 
 class Problems:
-    """The problems of one study, each with the path of the value that it is about.
-
-    Args:
-        given: the study as it was given.
-    """
+    """The problems of one study, each with the path of the value that it is about."""
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -34,14 +30,10 @@ class Problems:
         got: Any = _NOT_GIVEN,
         choices: Iterable[str] | None = None,
     ) -> None:
-        """Note a problem.
+        """Note a problem: the rule that must hold, the value if there is one, all known values.
 
-        Args:
-            path: keys to the value it is about, or a text such as ``search.trials``; a value that
-                is not given has the position of its nearest ancestor.
-            rule: what must hold.
-            got: the offending value; left out, the message shows none.
-            choices: all known values; those spelt most like a text ``got`` come first.
+        The path has the keys to the value, or is a text such as ``search.trials``; a value that is
+        not given has the position of its nearest ancestor.
         """
         path = _keys(path)
         names = None if choices is None else sorted(choices)
@@ -56,9 +48,6 @@ class Problems:
         """Whether any of these values, or what is within them, was found wrong already.
 
         Rules on several values are then skipped: a wrong value was replaced by its default.
-
-        Args:
-            paths: paths, or texts such as ``search.trials``.
         """
         return not self._concerned.isdisjoint(map(_keys, paths))
 

@@ -39,14 +39,7 @@ _WORDS = {
 
 
 def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) -> Keys | None:
-    """The values at ``path``; None if any is wrong, which is noted.
-
-    Args:
-        kind: dataclass whose fields are the keys.
-        values: mapping of keys to plain values.
-        path: keys from the top of the study to the mapping.
-        problems: collects what is wrong.
-    """
+    """The values at ``path`` as a dataclass, whose fields are the keys; None if any is wrong."""
     try:
         (read,) = _adapter(kind).validate_python([values])  # type: ignore[arg-type]
         checked: Keys = read

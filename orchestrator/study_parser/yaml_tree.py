@@ -73,10 +73,6 @@ class Given:
         A number counts the items of a list from 0. An item that is a name becomes a mapping of it,
         so that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
 
-        Args:
-            keys: keys from the top of the study.
-            new: what is put there.
-
         Raises:
             StudyError: a list has no such item.
         """
@@ -120,11 +116,7 @@ def plain_tree(value: object, source: str = "study") -> Given:
     """What a program gave: mappings, lists, texts, numbers, booleans, None.
 
     A path is read as its text. The position of a value are the keys that lead to it, such as
-    ``search.trials`` or ``losses.0.loss``.
-
-    Args:
-        value: the values.
-        source: position of all of them together.
+    ``search.trials`` or ``losses.0.loss``; that of all values together is ``source``.
 
     Raises:
         StudyError: something in it is none of these, or there is more than a study file may hold.
@@ -146,10 +138,7 @@ def _plain(value: Any) -> Any:
 def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
     """Read YAML of plain values: no anchors, no tags, keys are text, one document.
 
-    Args:
-        text: the YAML text.
-        source: name of the text in messages, such as the file's.
-        has_lines: False if line numbers mean nothing, as in an override.
+    Messages have the name of its source, and lines unless these mean nothing, as in an override.
 
     Raises:
         StudyError: it is no such YAML; says the line.

@@ -79,12 +79,7 @@ def check_size(study: Study, problems: Problems) -> None:
 
 
 def check_study(study: Study, problems: Problems) -> None:
-    """Note every combination of values that keeps ``study`` from being run.
-
-    Args:
-        study: study with values that are right each by itself.
-        problems: collects what is wrong.
-    """
+    """Note what keeps a study from being run whose values are right each by itself."""
     _check_spaces(study, problems)
     training.check_sizes(study, problems)
     if problems.concern("losses", "search.space", "image_sizes"):

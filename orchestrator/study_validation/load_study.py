@@ -57,8 +57,7 @@ def study_place(path: Path) -> tuple[str, str]:
         StudyError: the file is no YAML, or these are wrong.
     """
     root = compose(_read(path), str(path))
-    problems = Problems(root)
-    return read_place(root, problems)
+    return read_place(root, Problems(root))
 
 
 def _read(path: Path) -> str:

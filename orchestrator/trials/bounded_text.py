@@ -10,11 +10,7 @@ _LEFT_OUT = "\n[... left out ...]\n"
 
 
 class BoundedText(io.TextIOBase):
-    """A stream that remembers the beginning and the end of what is written to it.
-
-    Args:
-        num_kept: characters of the beginning that are kept, and as many of the end.
-    """
+    """A stream that remembers so many characters of its beginning, and as many of its end."""
 
     def __init__(self, num_kept: int) -> None:
         self._num_kept = num_kept

@@ -33,9 +33,7 @@ def running_best(scores: Iterable[tuple[int, int, float]]) -> tuple[tuple[int, f
 class TrialHistory:
     """The reports of one trial; a report that comes twice (after a resume) changes nothing.
 
-    Args:
-        primary_k: the K at which the objective is read.
-        objective: name of the validation metric to maximise.
+    The objective is the name of the validation metric to maximise, at the primary K.
     """
 
     def __init__(self, primary_k: int, objective: str = "recall") -> None:

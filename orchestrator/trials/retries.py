@@ -58,8 +58,8 @@ def demand_of_next_attempt(
 
     Args:
         attempts: all attempts so far, in order.
-        usual: CPUs and GPUs that trials of its block occupy, which a population does as a whole.
-        capacity: CPUs, GPUs and nodes there are now.
+        usual: what a trial of its block occupies, or a population as a whole.
+        capacity: what there is now.
         members: size of a whole population; 1 of a trial that cannot be a member of one.
     """
     held = (it.members for it in attempts if it.cause in _FAILS_AS or it.cause in _ALONE_ON)
@@ -81,14 +81,10 @@ def demand_of_next_attempt(
 
 
 def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> Ended | None:
-    """The failure of a trial after its last attempt; None if it is retried.
+    """The failure of a trial after its attempts so far, in order; None if it is retried.
 
-    Only attempts that it made alone are held against it.
-
-    Args:
-        attempts: all attempts so far, in order; the last ended with a cause that is retried.
-        had: CPUs and GPUs that the last one occupied.
-        capacity: CPUs, GPUs and nodes there are now.
+    The last one occupied what it ``had``, and ended with a cause that is retried. Only attempts
+    that the trial made alone are held against it.
     """
     last = attempts[-1]
     if last.members > 1:

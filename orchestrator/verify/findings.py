@@ -45,12 +45,9 @@ class Findings:
         self.notes.append(_line(text))
 
     def check(self, rows: pl.DataFrame, rules: Mapping[str, pl.Expr]) -> None:
-        """Each rule that a row violates is a problem.
+        """Each rule that a row with a ``file`` and ``trial_id`` violates is a problem.
 
-        Args:
-            rows: a frame with the columns ``file`` and ``trial_id``.
-            rules: what must hold, in braces flat columns of the frame -> whether a row violates
-                it; null counts as no.
+        Rules are what must hold, in braces flat columns -> whether a row violates it; null: no.
         """
         broken = rows.select(is_broken.alias(text) for text, is_broken in rules.items())
         for text in (text for text in rules if broken[text].any()):
@@ -59,11 +56,7 @@ class Findings:
 
     @contextmanager
     def reading(self, file: Place) -> Iterator[None]:
-        """What a reader refuses within the block is a problem, and the block ends there.
-
-        Args:
-            file: where it reads, for messages that name no file.
-        """
+        """What a reader refuses within the block is a problem of ``file``, and ends it."""
         try:
             yield
         except StoreError:

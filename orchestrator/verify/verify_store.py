@@ -50,10 +50,6 @@ c = pl.col  # c.state is the column of that name
 def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: None) -> Findings:
     """Everything that is wrong with a results folder, and what was not checked.
 
-    Args:
-        folder: the results folder.
-        tell: takes messages on what is being checked, to show progress.
-
     Raises:
         PodiumError: it is not a results folder, or one of another version of podium.
         CorruptFileError: store.json does not say which columns there are.
@@ -93,11 +89,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
 
 
 def _check_contents(paths: StudyPaths, findings: Findings) -> bool:
-    """Check everything in the folder by its name and kind, before anything is read.
-
-    Returns:
-        Whether the rest can be checked: every command refuses a folder that leads elsewhere.
-    """
+    """Whether the folder's content can be read, by names and kinds: no command follows links."""
     findings.tell("listing the folder")
     is_safe = True
     for name, kind in contents(paths.folder):

@@ -19,8 +19,7 @@ _MB = 2**20
 def limit_memory(gpus: float) -> None:
     """Limit this process to its share of a GPU, so that it runs out of memory, not its neighbours.
 
-    Args:
-        gpus: number of GPUs the trial occupies, or share of one; 0 changes nothing.
+    Without GPUs nothing is limited.
     """
     if gpus > 0:
         from podium.trainables.device import limit_memory_share

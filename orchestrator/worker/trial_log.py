@@ -34,8 +34,7 @@ _REST = 100  # times as long as writing took: 1 % of the time of a trial at most
 class TrialLog(io.TextIOBase):
     """What one attempt at a trial says; a stream, for whatever the trial prints.
 
-    Args:
-        job: the attempt; attempts after the first continue the file.
+    Attempts after the first continue the file.
     """
 
     def __init__(self, job: TrialJob) -> None:
@@ -74,10 +73,8 @@ class TrialLog(io.TextIOBase):
     def end(self, ended: Ended | None) -> None:
         """Write the file, if the study keeps it, or the trial failed or was begun before.
 
-        Otherwise what was written of it while the trial ran is deleted.
-
-        Args:
-            ended: how the attempt ended; None if it was stopped from outside.
+        Otherwise what was written of it while the trial ran is deleted. None: it was stopped from
+        outside.
         """
         self._note("stopped" if ended is None else _line(ended))
         has_failed = ended is not None and ended.state == "FAILED"
@@ -110,17 +107,14 @@ def _line(message: Report | Ended) -> str:
         if message.state != "FAILED":
             return message.state.lower()
         return f"failed: {message.cause}: {message.message}\n{message.traceback or ''}".rstrip()
-    words = [_score_words(score) for score in _shown(message.scores)]
+    # The first score of each role: the training loss, and the first metric at the first K.
+    shown = list({score.role: score for score in reversed(message.scores)}.values())[::-1]
+    words = [_score_words(score) for score in shown]
     if isinstance(message, EpochReport):
         words.append(f"{message.peak_memory_mb:.0f} MB")
     what = "epoch" if isinstance(message, EpochReport) else "test of epoch"
     which = f"fold {message.fold} {what} {message.epoch}"
     return f"{which}: {', '.join([*words, f'{message.seconds:.2f} s'])}"
-
-
-def _shown(scores: tuple[Score, ...]) -> list[Score]:
-    """The first score of each role: the training loss, and the first metric at the first K."""
-    return list({score.role: score for score in reversed(scores)}.values())[::-1]
 
 
 def _score_words(score: Score) -> str:

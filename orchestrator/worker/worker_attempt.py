@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from podium.errors import StoreError
 from podium.orchestrator.redaction import redacted
 from podium.orchestrator.results.records.journal_records import Attempt
-from podium.orchestrator.results.records.study_snapshot import is_present
-from podium.orchestrator.results.storage.files import put
+from podium.orchestrator.results.storage.files import exists, put
+from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.study.foreign_code import changed_code
 from podium.orchestrator.trials.failure_causes import (
     DATA,
@@ -41,9 +41,6 @@ from podium.trainables.trial_reports import Report
 class CheckpointSaver:
     """Saves checkpoints of one attempt.
 
-    Args:
-        job: the job of which it is an attempt.
-
     Attributes:
         has_saved: whether it saved one, or may have before it failed to.
     """
@@ -66,9 +63,6 @@ class CheckpointSaver:
 
 class WorkerAttempt:
     """An attempt from its job to its last message.
-
-    Args:
-        job: the job of which it is an attempt.
 
     Attributes:
         log: takes what the trial prints.
@@ -100,19 +94,18 @@ class WorkerAttempt:
         self._untold_begin = self._untold_save = True
 
     def begin(self, members: int = 1) -> None:
-        """See that the trial can be what it is to be here.
-
-        Args:
-            members: number of trials that begin with it as one population; 1 of a trial alone.
+        """See that the trial, or a population of so many members, can be what it is to be here.
 
         Raises:
             StoreError: this node does not see the study's folder.
             DataError: this node has other code than the trial is defined by.
         """
-        if not is_present(self.job.paths):
+        paths = self.job.paths
+        # A folder made in place of a mount that went away would hide that.
+        if not (isinstance(paths.folder, RemotePath) or exists(paths.store)):
             raise StoreError(
-                f"node {platform.node()} does not see {self.job.paths.folder}: storage must be one"
-                " folder that every node sees"
+                f"node {platform.node()} does not see {paths.folder}: storage must be one folder"
+                " that every node sees"
             )
         self._has_begun = True
         self._untold_begin = True
@@ -165,9 +158,7 @@ class WorkerAttempt:
     def end(self, ended: Ended | None) -> None:
         """Write into the log how it ended; nothing if it never began.
 
-        Args:
-            ended: the trial's last message; None if it is ended from outside: it was pruned, as
-                its row then says, or interrupted.
+        Without a last message it is ended from outside: pruned, as its row then says, or stopped.
         """
         if self._has_begun:
             self.log.end(ended)

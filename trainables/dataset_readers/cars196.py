@@ -46,13 +46,7 @@ def read(
 ) -> ImageList:
     """Classes 1 to 98 for training, 99 to 196 for testing, whatever the official test flag.
 
-    Args:
-        root: the folder with ``car_ims`` or ``cars_train``, or the one above.
-        published: the counts; class ids up to those of "train" are for training.
-        allow_partial: leave out images without a file, and take any counts.
-
-    Raises:
-        TrialInputError: something is missing or not as published.
+    The root is the folder with ``car_ims`` or ``cars_train``, or the one above; see `Reader.read`.
     """
     names = ("cars196", "stanford_cars", "CARS196")
     images_folder = LAYOUT.find(root, names, "car_ims", "cars_train")
@@ -107,16 +101,10 @@ def _contents(file: Path) -> dict[str, Any]:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
+    known = (OSError, ValueError, TypeError, NotImplementedError, MatReadError, zlib.error)
     try:
         content: dict[str, Any] = loadmat(file, squeeze_me=True)
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        NotImplementedError,
-        MatReadError,
-        zlib.error,
-    ) as error:
+    except known as error:
         raise LAYOUT.wrong(f"{file} cannot be read as a MATLAB file: {error}") from error
     return content
 

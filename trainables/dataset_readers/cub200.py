@@ -30,15 +30,7 @@ def read(
     """Classes 1 to 100 for training, 101 to 200 for testing.
 
     ``train_test_split.txt`` has the classification split, with every class on both sides; it is
-    ignored.
-
-    Args:
-        root: ``CUB_200_2011`` or the folder above it.
-        published: the counts; class ids up to those of "train" are for training.
-        allow_partial: leave out images without a file, and take any counts.
-
-    Raises:
-        TrialInputError: something is missing or not as published.
+    ignored. The root is ``CUB_200_2011`` or the folder above it; see `Reader.read`.
     """
     folder = LAYOUT.find(root, ("CUB_200_2011", "cub200", "CUB200"), "images.txt").parent
     labels_file = folder / "image_class_labels.txt"

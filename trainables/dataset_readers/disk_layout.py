@@ -51,10 +51,7 @@ class Layout:
     ) -> Iterator[tuple[str, ...]]:
         """The lines of a text file, split at white space; empty ones are left out.
 
-        Args:
-            file: the file.
-            columns: names of the columns that each line must have.
-            skip: number of lines at the top to skip.
+        So many lines at the top are skipped; each other one must have the named columns.
 
         Raises:
             TrialInputError: the file cannot be read, or a line has another number of columns.
@@ -83,11 +80,7 @@ class Layout:
             raise self.wrong(f"{file} cannot be read: {error}") from error
 
     def whole(self, text: str, file: Path) -> int:
-        """``text`` as a number of at least 1.
-
-        Raises:
-            TrialInputError: ``text`` is no such number.
-        """
+        """``text`` as a number of at least 1; else a TrialInputError."""
         if not (text.isascii() and text.isdigit() and int(text) > 0):
             raise self.wrong(f"ids of {file} must be whole numbers from 1 on; got {text!r}")
         return int(text)
@@ -95,12 +88,7 @@ class Layout:
     def image_list(
         self, images: Sequence[LabelledImage], published: Published | None, *, allow_partial: bool
     ) -> ImageList:
-        """The images as a list, once it is checked that they are all there.
-
-        Args:
-            images: in the order of the data set's own lists.
-            published: published counts that must be met; None if there are none.
-            allow_partial: leave out images without a file, and take any counts.
+        """The images in their order as a list, once it is checked that they are all there.
 
         Raises:
             TrialInputError: a file is missing or listed twice, a training class is on another
@@ -113,7 +101,9 @@ class Layout:
             raise self.wrong(
                 f"every image must be listed once; got {first_of(twice)} more than once"
             )
-        there = _with_file(images)
+        # Folders are listed once: a look at each file is slow on NFS.
+        listed = cache(_names_in)
+        there = [image for image in images if image.path.name in listed(image.path.parent)]
         if len(there) < len(images) and not allow_partial:
             present = set(there)
             absent = [image.path for image in images if image not in present]
@@ -150,12 +140,6 @@ class Layout:
 
 
 _WAY_ROUND = "allow_partial: true, or --allow-partial of podium datasets, accepts what is there"
-
-
-def _with_file(images: Sequence[LabelledImage]) -> list[LabelledImage]:
-    """Those whose file is there. Folders are listed once: a look at each file is slow on NFS."""
-    listed = cache(_names_in)
-    return [image for image in images if image.path.name in listed(image.path.parent)]
 
 
 def _names_in(folder: Path) -> frozenset[str]:

@@ -35,13 +35,8 @@ def read(
     """The classes of ``train`` and ``test``, or the halves of all classes in order of name.
 
     Of an odd number of classes, one more is for testing. Hidden files, and the folder that a Mac
-    adds to archives, are left out; what else is left out is counted.
-
-    Args:
-        root: the folder with the classes, or with ``train`` and ``test``, or with ``train``,
-            ``query`` and ``gallery``.
-        published: counts that must be met, if any.
-        allow_partial: leave out classes without images and links to nothing, and take any counts.
+    adds to archives, are left out; what else is left out is counted. See `Reader.read`; left out
+    are also classes without images and links to nothing, where less than all is allowed.
 
     Raises:
         TrialInputError: there are no classes, one has no images, one is on both sides or has a

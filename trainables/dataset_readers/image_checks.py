@@ -77,17 +77,8 @@ class _Seen(NamedTuple):
     reason: str = ""
 
 
-def check_images(
-    images: ImageList,
-    *,
-    find_duplicates: bool = False,
-) -> ImageCheck:
-    """Decode every image as a trial does, several at a time.
-
-    Args:
-        images: list of images that a reader returned.
-        find_duplicates: also compare the bytes of the files.
-    """
+def check_images(images: ImageList, *, find_duplicates: bool = False) -> ImageCheck:
+    """Decode every image as a trial does; for duplicates, compare the bytes of the files too."""
     # Without Pillow's warnings about odd metadata and large images: both can be trained on.
     with warnings.catch_warnings(action="ignore"):
         look = partial(_look, hashed=find_duplicates)

@@ -40,13 +40,7 @@ def read(
 ) -> ImageList:
     """Training, query and gallery images; a class is an item, such as ``id_00000001``.
 
-    Args:
-        root: the folder with ``Eval`` and ``Img``, or with their contents, or the one above.
-        published: the counts.
-        allow_partial: leave out images without a file, and take any counts.
-
-    Raises:
-        TrialInputError: something is missing or not as published.
+    The root has ``Eval`` and ``Img`` or their contents, or is the folder above; see `Reader.read`.
     """
     names = ("In-shop Clothes Retrieval Benchmark", "In-Shop", "Inshop_Clothes", "inshop")
     file = LAYOUT.find(root, names, f"Eval/{_PARTITION}", _PARTITION)

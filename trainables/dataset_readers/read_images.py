@@ -21,7 +21,15 @@ class Reader(Protocol):
         """Counts; None if none were."""
 
     def read(self, root: Path, *, allow_partial: bool = False) -> ImageList:
-        """The images below a folder."""
+        """The images below a folder, as many as were published.
+
+        Readers take other counts, too. Class ids up to those of "train" are for training, where
+        the authors list no sides. ``allow_partial`` leaves out images without a file, and takes
+        any counts.
+
+        Raises:
+            TrialInputError: something is missing or not as published.
+        """
 
 
 READERS: dict[str, Reader] = {
@@ -34,12 +42,7 @@ READERS: dict[str, Reader] = {
 
 
 def read_images(name: str, root: Path, *, allow_partial: bool = False) -> ImageList:
-    """The images of a data set, all there and as many as were published, to train and test on.
-
-    Args:
-        name: one of `READERS`.
-        root: folder it was unpacked to.
-        allow_partial: leave out images without a file, and take any counts.
+    """The images of one of `READERS` in the folder it was unpacked to, as its reader reads them.
 
     Raises:
         TrialInputError: no such data set, or something is missing, not as published or closed to

@@ -33,13 +33,7 @@ def read(
 ) -> ImageList:
     """Training and test images as the two lists have them; a class is named ``00001.bicycle``.
 
-    Args:
-        root: ``Stanford_Online_Products`` or the folder above it.
-        published: the counts.
-        allow_partial: leave out images without a file, and take any counts.
-
-    Raises:
-        TrialInputError: something is missing or not as published.
+    The root is ``Stanford_Online_Products`` or the folder above it; see `Reader.read`.
     """
     names = ("Stanford_Online_Products", "online_products", "online_products/images", "sop", "SOP")
     folder = LAYOUT.find(root, names, "Ebay_train.txt").parent

@@ -16,9 +16,7 @@ from podium.trainables.file_caches.built_file import Write, built_once
 def cache_folder_at(given: str | None) -> Path:
     """The folder for what is expensive to make.
 
-    Args:
-        given: what a trial says; None means ``podium`` below ``$XDG_CACHE_HOME``, or below
-            ``~/.cache`` where that is not set.
+    Where none is given it is ``podium`` below ``$XDG_CACHE_HOME``, or below ``~/.cache``.
 
     Raises:
         TrialInputError: the user has no home.

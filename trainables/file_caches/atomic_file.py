@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,22 +35,13 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(path: Path, *, is_locked: bool) -> None:
-    """Delete what killed processes left beside ``path``.
+    """Delete what killed processes left beside ``path``, which they were to write.
 
-    Args:
-        path: path of the file that they were to write.
-        is_locked: whether the caller holds the lock of that file, so that no other process writes
-            it. Of other files, and of this one otherwise, only leftovers older than an hour are
-            deleted.
+    Unless the caller holds the lock of that file, and of other files, only leftovers older than an
+    hour are deleted: others may be writing them.
     """
     for partial in path.parent.glob(f".*{_SUFFIX}"):
-        is_ours = partial.name.startswith(f".{path.name}.")
-        if (is_ours and is_locked) or _age_s(partial) > _ABANDONED_S:
-            partial.unlink(missing_ok=True)
-
-
-def _age_s(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0  # its writer has just ended
+        is_ours = is_locked and partial.name.startswith(f".{path.name}.")
+        with suppress(FileNotFoundError):  # its writer has just ended
+            if is_ours or time.time() - partial.stat().st_mtime > _ABANDONED_S:
+                partial.unlink()

@@ -45,7 +45,8 @@ class Progress:
         left_s = (now - self._started) / self._done * (self._total - self._done)
         line = (
             f"podium: {self._what}: {self._done:,} of {self._total:,} "
-            f"({100 * self._done // self._total} %), {_minutes(left_s)} left"
+            f"({100 * self._done // self._total} %),"
+            f" {int(left_s) // 60}:{int(left_s) % 60:02d} left"
         )
         self._stream.write(f"\r{line}\x1b[K" if self._is_terminal else f"{line}\n")
         self._stream.flush()
@@ -67,13 +68,8 @@ def in_threads(
     """``function`` of each item, in order; several at a time, for work that waits or decodes.
 
     Not more than 512 results wait until they are taken. The first error, or an interrupt, drops
-    what is waiting and is passed on once what is running has ended.
-
-    Args:
-        function: safe to call from several threads.
-        items: arguments of the calls.
-        what: the work in words, for the line of progress.
-        num_threads: number of threads; None for a few more than the machine has cores.
+    what is waiting and is passed on once what is running has ended. Unless their number is given
+    there are a few more threads than cores. The line of progress says ``what`` is done.
     """
     progress = Progress(what, len(items))
     pool = ThreadPoolExecutor(num_threads)
@@ -92,8 +88,3 @@ def in_threads(
     finally:
         pool.shutdown(cancel_futures=True)
         progress.end()
-
-
-def _minutes(seconds: float) -> str:
-    """Minutes and seconds: ``0:07``, ``12:30``, ``100:00``."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

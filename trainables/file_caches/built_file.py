@@ -34,8 +34,8 @@ def built_once(
 
     Args:
         path: path of the file; its name must follow from everything that changes its content.
-        read: function that reads it, None if it is not whole; FileNotFoundError counts as None.
-        build: function that writes all content. Its errors are passed on as they are.
+        read: reads it, None if it is not whole; FileNotFoundError counts as None.
+        build: writes all content. Its errors are passed on as they are.
         doing: the work in words, for waiting processes.
 
     Raises:

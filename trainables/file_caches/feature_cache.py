@@ -28,7 +28,7 @@ def cached_features(
     Args:
         path: path of the file; its name must follow from everything that changes the vectors.
         num_images: N, at least 1.
-        fill: function that appends all vectors, in order, in pieces of shape (B, F).
+        fill: appends all vectors, in order, in pieces of shape (B, F).
         what: the work in words, for waiting processes and for the line of progress.
 
     Raises:

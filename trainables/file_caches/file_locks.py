@@ -20,11 +20,8 @@ def file_lock(path: Path, *, doing: str) -> Iterator[bool]:
     """Wait until no other process holds the lock; False where the file system has no locks.
 
     The system releases the lock when its holder ends, however it ends. The file stays: to delete
-    a file that another process waits for would let two hold it.
-
-    Args:
-        path: path of the lock file, made if it is missing; the holder writes its name into it.
-        doing: what the holder does, for the message of waiting processes.
+    a file that another process waits for would let two hold it. It has the name of the holder;
+    waiting processes say what that is ``doing``.
 
     Raises:
         OSError: the file cannot be made or opened.

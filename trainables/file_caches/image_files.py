@@ -159,11 +159,6 @@ def rgb_of(
     A camera's note on how it was held (EXIF) is followed in HEIC and TIFF. In other files it is
     followed on request only: the loaders that published results come from do not.
 
-    Args:
-        content: the bytes of the file.
-        transparency: what is seen behind transparent pixels.
-        upright: whether EXIF is followed in all files.
-
     Raises:
         ValueError: says why not: it is no whole image, its numbers have no known range, or one
             side is so much longer than the other that it would fill the memory once resized.

@@ -87,8 +87,7 @@ def resized(
         files: the images.
         shorter_side: length of the shorter side in pixels, at least 1.
         cache_folder: folder of the file, in its subfolder ``resized``.
-        num_threads: number of threads that decode; None for a few more than the machine has
-            cores.
+        num_threads: see `in_threads`.
 
     Raises:
         TrialInputError: images cannot be decoded, or the file cannot be written: no space, no

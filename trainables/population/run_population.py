@@ -31,17 +31,16 @@ class Population:
     """Trials of one agreement, epoch by epoch and fold by fold, each like a trial alone.
 
     A member that fails or is dropped costs nothing once half of the members are gone: those that
-    are left move into a population of half the size.
-
-    Args:
-        trials: settings of the members, by any key.
+    are left move into a population of half the size. Members have any keys.
 
     Raises:
         TrialInputError: settings or data are unusable, or the trials do not go together.
     """
 
     def __init__(self, trials: Mapping[str, TrialSettings]) -> None:
-        _check(tuple(trials.values()))
+        reasons = {reason for settings in trials.values() if (reason := why_alone(settings))}
+        assert not reasons, f"such trials are run alone: {reasons}"
+        assert len(set(map(agreement, trials.values()))) == 1, "members agree"
         self._setups = {key: set_up(settings) for key, settings in trials.items()}
         self._device = trial_device()
         reset_peak_memory(self._device)
@@ -129,9 +128,3 @@ def members_at_once(whole: PopulationFold, device: torch.device) -> int:
     if whole.bytes_of_member > _LARGE_BYTES or whole.bytes_of_loss > _LARGE_LOSS_BYTES:
         return 1
     return max(1, _CACHED_BYTES // (_TENSORS * whole.bytes_of_member))
-
-
-def _check(trials: Sequence[TrialSettings]) -> None:
-    reasons = {reason for settings in trials if (reason := why_alone(settings))}
-    assert not reasons, f"such trials are run alone: {reasons}"
-    assert len({agreement(settings) for settings in trials}) == 1, "members agree"

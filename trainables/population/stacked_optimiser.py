@@ -76,13 +76,9 @@ def update(
     gradients: Mapping[str, Tensor],
     rates: Sequence[Rates],
 ) -> None:
-    """Move a group of parameters of every member by one step, in place.
+    """Move a group of parameters of every member by one step, in place, by ``adamw`` or the like.
 
-    Args:
-        optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
-        group: the tensors by name.
-        gradients: their gradients by the same names, each of shape (P, ...).
-        rates: of the group, by member.
+    Gradients, each of shape (P, ...), have the names of their tensors; rates are by member.
     """
     if not group:
         return

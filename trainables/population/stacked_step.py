@@ -97,14 +97,7 @@ class StackedStep:
     def bytes_of_loss(
         self, embeddings_BD: Tensor, parameters: Tensors, reals: Tensors, beside: Tensors
     ) -> int:
-        """Bytes of the largest tensor that the gradient of one member's loss needs.
-
-        Args:
-            embeddings_BD: of a batch.
-            parameters: what the loss trains, of one member.
-            reals: real-valued hyperparameters of the loss, of one member.
-            beside: the rest of the batch.
-        """
+        """Bytes of the largest tensor that the gradient of one member's loss needs."""
         sizes = [embeddings_BD.nbytes]
 
         def note(saved: Tensor) -> Tensor:

@@ -26,13 +26,8 @@ def retrievals(
 ) -> tuple[Retrieval, ...]:
     """Six queries, each of another class (fewer if there are fewer), with six neighbours each.
 
-    Empty where the data set has vectors instead of images, which cannot be shown.
-
-    Args:
-        dataset: data set that gives names and pictures.
-        test: the images of the test classes; all of them are the gallery, unless they say which.
-        embeddings_ND: embeddings of the images of ``test``.
-        geometry: see `neighbours`.
+    Empty where the data set has vectors instead of images, which cannot be shown. Embeddings are
+    those of the images of the test classes, which are all the gallery unless they say which are.
     """
     if dataset.vectors is not None:
         return ()

@@ -41,8 +41,7 @@ def stored_scores(
         names: metrics, among `known_metrics`.
         ks: the K of metrics that have one.
         strict: see `ClassRetrieval`; without effect where the task is continuous.
-        dataset: loads the data set; called only where images are retrieved by label
-            distances, which embeddings do not hold.
+        dataset: called only where images are retrieved by label distances.
 
     Raises:
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of

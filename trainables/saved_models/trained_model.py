@@ -99,10 +99,6 @@ class TrainedModel:
     ) -> tuple[Tensor, LabelledImages]:
         """Embeddings of the test images of the data set the network was made for, and the images.
 
-        Args:
-            dataset: the data set that the model was trained on.
-            cache_folder: folder of its resized images; None for podium's own.
-
         Raises:
             TrialInputError: ``dataset`` is another data set.
         """

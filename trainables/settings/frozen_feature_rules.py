@@ -16,18 +16,10 @@ def input_problem(
 ) -> str | None:
     """Why a backbone and a mode do not go with what a data set has; None if they do.
 
-    Args:
-        dataset: label of the data set.
-        num_features: length of the data set's vectors, None if it has images.
-        backbone: name of the backbone.
-        takes_features: whether the backbone takes vectors.
-        mode: ``fine_tune`` or ``frozen_features``.
-        image_size: side of the network's input in pixels; None if none is given.
+    A data set of images has no number of features. The image size, in pixels, may be left open.
     """
     if num_features is None:
-        if takes_features:
-            return f"{backbone} takes vectors, but {dataset} has images"
-        return None
+        return f"{backbone} takes vectors, but {dataset} has images" if takes_features else None
     vectors = f"{dataset} has vectors of {num_features} features"
     if not takes_features:
         return f"{backbone} takes images, but {vectors}"
@@ -39,14 +31,7 @@ def input_problem(
 
 
 def mode_problem(mode: str, loss: str, needs: Collection[str], *, has_vectors: bool) -> str | None:
-    """Why a loss cannot be trained in a mode; None if it can.
-
-    Args:
-        mode: ``fine_tune`` or ``frozen_features``.
-        loss: name of the loss, as in a study.
-        needs: what the loss needs.
-        has_vectors: whether the data set has vectors instead of images.
-    """
+    """Why a loss of these needs cannot be trained in a mode; None if it can."""
     if "several_views" in needs and (has_vectors or mode == FROZEN_FEATURES):
         return (
             f"{loss} compares several augmented views of an image, but there is one vector of "

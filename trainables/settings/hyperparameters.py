@@ -31,12 +31,7 @@ def resolved_training(
 def loss_arguments(
     loss: str, known: Iterable[str], hyperparameters: Mapping[str, HyperparameterValue]
 ) -> dict[str, HyperparameterValue]:
-    """The hyperparameters that are the loss's.
-
-    Args:
-        loss: name of the loss, for messages.
-        known: names of the loss's own hyperparameters.
-        hyperparameters: hyperparameters of the trial, those of the recipe among them.
+    """The hyperparameters of a trial that are its loss's, which knows them by these names.
 
     Raises:
         TrialInputError: a name is neither of the loss nor of the recipe.

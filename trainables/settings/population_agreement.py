@@ -34,9 +34,7 @@ _IDENTITY = "identity"  # the backbone that leaves features as they are
 def is_head(mode: object, backbone: str) -> bool:
     """Whether a trial of this mode trains an embedding layer alone, on features that never change.
 
-    Args:
-        mode: ``training.mode``; None is the default.
-        backbone: name of the backbone.
+    None is the default mode.
     """
     return mode == FROZEN_FEATURES or backbone == _IDENTITY
 

@@ -16,16 +16,9 @@ def unused_settings(
 ) -> dict[str, str]:
     """Training setting that changes nothing -> why, in words.
 
-    What is not given is taken to use every setting.
-
-    Args:
-        training: all training settings.
-        dataset: label of the data set.
-        has_vectors: whether the data set has vectors instead of images.
-        has_own_size: whether its images have a size of their own.
-        backbone: name of the backbone.
-        has_map: whether the backbone has a map of features to pool.
-        no_proxies: why settings of the loss's own parameters change nothing; empty if it has some.
+    What is not given is taken to use every setting: a data set to have images that are resized,
+    and a backbone a map of features to pool. ``no_proxies`` says why settings of the loss's own
+    parameters change nothing; it is empty if the loss has some.
     """
     is_frozen = training.mode == FROZEN_FEATURES and not has_vectors
     clips_proxies = training.clip_value > 0 and training.clipped == "loss"

@@ -23,11 +23,7 @@ def embedding_files(paths: StudyPaths, trial_id: str) -> dict[int, Place]:
 
 
 def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
-    """The file of one fold.
-
-    Args:
-        files: fold -> file, at least one.
-        fold: number of the fold; None if there is only one.
+    """The file of one fold, which must be named where there are several.
 
     Raises:
         PodiumError: there is no file of that fold, or there are several and none was named.

@@ -75,18 +75,13 @@ class Expected:
     def impossible(self, metric: str) -> tuple[ExpectedValue, ...]:
         """Values of rows whose Recall@K falls as K grows: at least one of each row is misprinted.
 
-        Which one is unknown, so that all K of such a row are compared with nothing.
-
-        Args:
-            metric: the study's own; any other than recall may fall.
+        Which one is unknown, so that all K of such a row are compared with nothing. Where the
+        study's own ``metric`` is another, scores may fall.
         """
-        if metric != "recall":
-            return ()
         rows: dict[ExpectedValue, list[ExpectedValue]] = {}
-        for value in self.values:
-            if value.statistic == "sd":
-                continue
-            rows.setdefault(replace(value, k=0, value=0.0, tolerance=0.0), []).append(value)
+        for value in self.values if metric == "recall" else ():
+            if value.statistic != "sd":
+                rows.setdefault(replace(value, k=0, value=0.0, tolerance=0.0), []).append(value)
         return tuple(value for row in rows.values() if _falls(row) for value in row)
 
 
@@ -97,5 +92,4 @@ def _falls(row: Sequence[ExpectedValue]) -> bool:
 
 def expected_of(study: Mapping[str, Any]) -> Expected | None:
     """The published values of a resolved study; None if its study file has no ``expect``."""
-    found: Expected | None = TypeAdapter(Expected | None).validate_python(study["expect"])
-    return found
+    return TypeAdapter[Expected | None](Expected | None).validate_python(study["expect"])

@@ -155,11 +155,7 @@ class _Tail:
 
 
 class Journal:
-    """What one run writes; callers hold the study's lock, and see that they still do.
-
-    Args:
-        paths: paths of the results folder.
-    """
+    """What one run writes; callers hold the study's lock, and see that they still do."""
 
     def __init__(self, paths: StudyPaths) -> None:
         self._paths = paths

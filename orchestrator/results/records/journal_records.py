@@ -9,10 +9,10 @@ such a record still there deletes it. Attempts at the trial stay as they are.
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field, NonNegativeFloat
 from pydantic.dataclasses import dataclass
 
-from podium.orchestrator.results.records.json_records import STRICT, Amount, Count, FileName, Time
+from podium.orchestrator.results.records.json_records import STRICT, Count, FileName
 
 AskSource = Literal["default", "given", "sampler"]
 
@@ -74,16 +74,16 @@ class Attempt:
     node: str
     pid: Count
     device: str
-    started_at: Time
-    ended_at: Time | None = None
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
     cause: str | None = None
     message: str | None = None
     reports: Count | None = None
-    seconds: Amount | None = None
-    cpus: Amount | None = None
-    gpus: Amount | None = None
-    peak_memory_mb: Amount | None = None
-    device_memory_mb: Amount | None = None
+    seconds: NonNegativeFloat | None = None
+    cpus: NonNegativeFloat | None = None
+    gpus: NonNegativeFloat | None = None
+    peak_memory_mb: NonNegativeFloat | None = None
+    device_memory_mb: NonNegativeFloat | None = None
     members: Annotated[int, Field(ge=1)] = 1
 
 
@@ -112,5 +112,5 @@ class RetriedFailure:
     message: str | None = None
     traceback: str | None = None
     log: str | None = None
-    ended_at: Time | None = None
+    ended_at: AwareDatetime | None = None
     attempts: Count

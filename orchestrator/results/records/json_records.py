@@ -5,14 +5,7 @@ pydantic checks the values, in code and in files alike, since a file may come fr
 
 from typing import Annotated, TypeVar
 
-from pydantic import (
-    AwareDatetime,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from podium.errors import CorruptFileError
 from podium.orchestrator.results.records.store_paths import FILE_NAME
@@ -28,24 +21,10 @@ FileName = Annotated[str, Field(pattern=f"^{FILE_NAME}$")]
 """A text that names a search or a trial, and leads nowhere as the name of a file."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 """A whole number of at least 0 that a column holds."""
-Amount = NonNegativeFloat
-"""A number of at least 0."""
-Time = AwareDatetime
-"""A time with its zone, in files as ISO 8601."""
 
 
 def parsed(adapter: TypeAdapter[T], content: bytes, where: str, name: str) -> T:
-    """The record of a JSON text.
-
-    Args:
-        adapter: of the class of the record.
-        content: the text.
-        where: its place, and
-        name: what a record is called, for messages.
-
-    Raises:
-        CorruptFileError: it is no such record.
-    """
+    """The record of a JSON text; else a CorruptFileError that says where and what it must be."""
     try:
         return adapter.validate_json(content)
     except ValidationError as error:

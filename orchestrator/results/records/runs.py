@@ -9,18 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal
 
-from pydantic import TypeAdapter
+from pydantic import AwareDatetime, NonNegativeFloat, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from podium.errors import CorruptFileError
-from podium.orchestrator.results.records.json_records import (
-    STRICT,
-    Amount,
-    Count,
-    FileName,
-    Time,
-    parsed,
-)
+from podium.orchestrator.results.records.json_records import STRICT, Count, FileName, parsed
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -62,11 +55,11 @@ class RunSpent:
     stage: str
     use: Use
     tries: Count
-    seconds: Amount
-    cpu_seconds: Amount
-    gpu_seconds: Amount
+    seconds: NonNegativeFloat
+    cpu_seconds: NonNegativeFloat
+    gpu_seconds: NonNegativeFloat
     whole_tries: Count
-    whole_seconds: Amount
+    whole_seconds: NonNegativeFloat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -113,20 +106,20 @@ class Run:
     """
 
     number: Count
-    started_at: Time
+    started_at: AwareDatetime
     host: str
     pid: Count
     podium_version: str
-    seconds: Amount
+    seconds: NonNegativeFloat
     end: RunEnding | None
-    budget: Mapping[str, Amount | None]
+    budget: Mapping[str, NonNegativeFloat | None]
     trials_per_search: Count
     ended_searches: Mapping[str, Count] = field(default_factory=dict)
     spent: tuple[RunSpent, ...] = ()
     cancelled_searches: Mapping[str, Count] = field(default_factory=dict)
     slots: Count | None = None
-    seconds_left: Amount | None = None
-    part_done: Amount | None = None
+    seconds_left: NonNegativeFloat | None = None
+    part_done: NonNegativeFloat | None = None
     running: tuple[StartedTrial, ...] = ()
     journal_lines: Mapping[str, Count] = field(default_factory=dict)
 
@@ -174,10 +167,6 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
 
     They stay ended although finals turned out cheaper than what was reserved for them, so that
     nothing is searched after a winner was tested. A larger budget opens them again.
-
-    Args:
-        runs: earlier runs of the study.
-        budget: limits that the study has now; a limit that is missing or None is infinite.
     """
     ended: dict[str, int] = {}
     for run in runs:

@@ -38,7 +38,7 @@ from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from podium.orchestrator.results.storage.files import exists, refuse_links
+from podium.orchestrator.results.storage.files import refuse_links
 from podium.orchestrator.results.storage.locations import Place, RemotePath
 
 
@@ -116,13 +116,8 @@ def write_snapshot_files(
 ) -> None:
     """Write the snapshot of a study, or replace it by that of the same study extended.
 
-    A kill at any moment leaves a folder that another call completes.
-
-    Args:
-        paths: the results folder.
-        store: whose results these are; its trials may only gain columns.
-        study: the resolved study as plain values; tuples become lists.
-        provenance: versions, hardware, hashes as plain values.
+    A kill at any moment leaves a folder that another call completes. The trials of ``store`` may
+    only gain columns; tuples in the plain values of the study become lists.
 
     Raises:
         PodiumError: the folder belongs to another study.
@@ -181,17 +176,6 @@ def _store(paths: StudyPaths) -> Store | None:
     return parsed(_STORE, json.dumps(values).encode(), str(paths.store), "store of trials")
 
 
-def is_present(paths: StudyPaths) -> bool:
-    """Whether a folder is still there, with what makes it a study's; of a bucket always.
-
-    A folder of a disk may be a mount that went away, and one made in its place would hide it.
-
-    Raises:
-        StoreError: the store does not answer.
-    """
-    return isinstance(paths.folder, RemotePath) or exists(paths.store)
-
-
 def started_study(paths: StudyPaths) -> dict[str, Any]:
     """The resolved study.
 
@@ -222,11 +206,7 @@ def _of_study(
 
 
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:
-    """The resolved study; None if the study never started.
-
-    Raises:
-        CorruptFileError: study.json is damaged.
-    """
+    """The resolved study; None if it never started, CorruptFileError if its file is damaged."""
     return read_checksummed(paths.study)
 
 

@@ -130,11 +130,9 @@ def trial_schema(
 ) -> pa.Schema:
     """The schema of every trial file of a study; all files of a study share it.
 
-    Args:
-        ks: values of K of the study, the primary one first.
-        hyperparameters: name -> type, over all losses of the study; columns are ``hp.<name>``.
-        metrics: metrics with a column for each K, of validation and of test; the first is the
-            objective of searches. Where that is recall, those without K have one of test.
+    Hyperparameters of all losses have columns ``hp.<name>``. Metrics have a column for each K, the
+    primary one first, of validation and of test; the first metric is the objective of searches.
+    Where that is recall, metrics without K have a column of test.
     """
     at_k = [(metric.name, k) for metric in metrics for k in ks]
     without_k = METRICS_WITHOUT_K if metrics[0] == RECALL else ()

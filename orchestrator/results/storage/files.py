@@ -201,11 +201,9 @@ def _remove(place: Place, *others: Place) -> None:
 
 @retried("clean")
 def remove_temporaries(folder: Place, beginning: str = "") -> None:
-    """Delete what killed writers left in ``folder``; only safe where no process is writing.
+    """Delete what killed writers left of files whose names begin so; no process may be writing.
 
-    Args:
-        folder: folder to clean; may be missing. In a remote one there is nothing of that kind.
-        beginning: how the names of the files begin that they were writing; empty for all files.
+    Remote folders and missing ones have nothing of that kind.
     """
     if isinstance(folder, Path):
         for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):

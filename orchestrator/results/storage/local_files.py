@@ -76,9 +76,8 @@ def store_errors(action: str, path: object) -> Iterator[None]:
 def never_made_again(mark: Place) -> Iterator[None]:
     """While the block runs, this process writes beside and below ``mark`` only if that is there.
 
-    Args:
-        mark: a file that the folder always has. A remote one changes nothing: there are no
-            folders in object stores, and buckets are not made by writing.
+    A remote file changes nothing: there are no folders in object stores, and buckets are not made
+    by writing.
     """
     marks = [mark] if isinstance(mark, Path) else []
     _marks.extend(marks)
@@ -207,13 +206,9 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 @retried("write")
 def append(path: Place, data: bytes, num_bytes: int, *, is_safe: bool) -> None:
-    """Write at the end of a local file, over what a write that failed left there.
+    """Write at the end of a local file that had ``num_bytes``, over what a failed write left.
 
-    Args:
-        path: the file, which this process made.
-        data: what it gets.
-        num_bytes: its size before.
-        is_safe: whether the data survive loss of power from now on; else once others do.
+    The data survive loss of power from now on if they are to be safe; else once others do.
     """
     assert isinstance(path, Path), "nothing can be appended to an object"
     check_regular(path)

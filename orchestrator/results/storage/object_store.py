@@ -141,13 +141,11 @@ class RemoteFile:
 
 @cache
 def open_client(scheme: str, authority: str, query: str, process: int = 0) -> Any:
-    """The store of obstore that a URI names; no request is made.
+    """The store of obstore that a URI names; no request is made. No client survives a fork.
 
-    Args:
-        scheme: scheme of the URI.
-        authority: bucket; for Azure the container, or ``container@account.dfs.core.windows.net``.
-        query: settings: ``endpoint_override``, ``scheme`` (http or https) and, for S3, ``region``.
-        process: id of the process, since no client survives a fork.
+    The authority is a bucket; for Azure the container, or
+    ``container@account.dfs.core.windows.net``. The query may set ``endpoint_override``, ``scheme``
+    (http or https) and, for S3, ``region``.
 
     Raises:
         PlaceError: scheme or setting are unknown, or the URI has no bucket.

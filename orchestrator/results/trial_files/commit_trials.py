@@ -29,10 +29,7 @@ _LEAVES: dict[pa.DataType, CoreSchema] = {
 def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
     """Write the row of an ended trial, which is never changed again.
 
-    Args:
-        paths: paths of the results folder.
-        schema: schema of every trial file of the study, from `trial_schema`.
-        row: a value for every column, None for null; nested columns are lists of dicts.
+    It has a value for every column of the schema, None for null; nested ones are lists of dicts.
 
     Returns:
         Whether the row was written; if the trial was committed before, that row stays.
@@ -62,13 +59,8 @@ def copy_trials(
 ) -> None:
     """Commit rows with the results of trials of a search; one that was there before stays.
 
-    Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
-
-    Args:
-        paths: paths of the results folder.
-        schema: schema of every trial file of the study.
-        search: id of the search of the trials whose results are copied.
-        copies: identity columns of each new row, of which ``same_as`` names its trial.
+    Copies are identity columns of each new row, of which ``same_as`` names its trial. Nothing was
+    trained or tested for them: ``attempts`` and ``test_readings`` are 0.
 
     Raises:
         CorruptFileError: a trial to be copied has no row, or a file is damaged or foreign.

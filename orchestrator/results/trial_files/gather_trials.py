@@ -38,12 +38,8 @@ def gather_search(
 ) -> None:
     """Gather the rows that a search has; files of single rows stay (see `gather_all`).
 
-    Of earlier gathered files the last stays too, since a reader may have just listed it.
-
-    Args:
-        paths: paths of the results folder.
-        search: id of the search.
-        check: raises if another process owns the study by now; nothing is lost then.
+    Of earlier gathered files the last stays too, since a reader may have just listed it. ``check``
+    raises if another process owns the study by now; nothing is lost then.
 
     Raises:
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
@@ -73,20 +69,14 @@ def gather_all(paths: StudyPaths) -> None:
 
 
 def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
-    """Delete the rows of trials that are to run again, and what they left in checkpoints.
+    """Delete the rows of trials, id -> search, that are to run again, and their checkpoints.
 
     Callers have recorded which rows are to go: after a kill they call this again.
-
-    Args:
-        paths: paths of the results folder.
-        trials: trial id -> id of its search.
 
     Raises:
         CorruptFileError: a file is damaged; no other trial is lost.
         StoreError: the store cannot be written; no other trial is lost.
     """
-    if not trials:
-        return
     store = read_store(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}

@@ -146,11 +146,6 @@ def open_rows(
 ) -> pl.DataFrame:
     """The rows of a study's files, in order, after all checks of both.
 
-    Args:
-        files: the files.
-        store: whose files they must be.
-        columns: columns of the rows, `_IDENTITY` among them.
-
     Raises:
         CorruptFileError: anything is wrong with one of them.
         StoreError: one cannot be read.

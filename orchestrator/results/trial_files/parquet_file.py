@@ -75,7 +75,21 @@ def verified(path: Place) -> bytes:
         StoreError: it cannot be read.
     """
     content = read_whole(local_copy(path), path)
-    checksum = _verified_checksum(content, path)
+    start = content.rfind(_PREFIX) + len(_PREFIX)  # the footer is at the end of the file
+    if start < len(_PREFIX):
+        raise CorruptFileError(
+            f"{path} is not a readable Parquet file of podium: it does not end with its SHA-256."
+            " Restore the original file"
+        )
+    end, whole = start + len(_ZEROS), memoryview(content)
+    state = hashlib.sha256(whole[:start])
+    state.update(_ZEROS)
+    state.update(whole[end:])
+    checksum = state.hexdigest()
+    if checksum.encode() != content[start:end]:
+        raise CorruptFileError(
+            f"{path} is damaged: its content does not match its SHA-256. Restore the original file"
+        )
     if StudyPaths.num_gathered(path) and f"-{checksum[:16]}." not in path.name:
         raise CorruptFileError(
             f"{path} was changed: its name belongs to other rows. Restore the original file"
@@ -100,12 +114,10 @@ def schema_bytes(content: bytes) -> bytes:
 
 
 def scan(files: Sequence[Place], schema: pa.Schema | pl.Schema) -> pl.LazyFrame:
-    """The rows of files that were verified, in their order.
+    """The rows of files that were verified, in their order, with the columns of a schema.
 
-    Args:
-        files: the files.
-        schema: columns of the rows. Those that a file lacks are null, others are left out. Besides
-            each row has the path of its file on this machine, as `FILE`.
+    Those that a file lacks are null, others are left out. Besides each row has the path of its
+    file on this machine, as `FILE`.
     """
     if not files:
         return pl.LazyFrame(schema={**pl.Schema(schema), FILE: pl.String})
@@ -123,10 +135,7 @@ def scan(files: Sequence[Place], schema: pa.Schema | pl.Schema) -> pl.LazyFrame:
 def collect(rows: pl.LazyFrame, place: object, *, in_parts: bool = False) -> pl.DataFrame:
     """The rows of a query on `scan`, which is repeated where the store does not answer.
 
-    Args:
-        rows: the query.
-        place: what it reads, for messages.
-        in_parts: whether a few row groups are in memory at a time; rows come in no order then.
+    In parts, a few row groups are in memory at a time, and rows come in no order.
 
     Raises:
         UnreachableError: the store did not answer for too long.
@@ -143,23 +152,3 @@ def collect(rows: pl.LazyFrame, place: object, *, in_parts: bool = False) -> pl.
             raise UnreachableError(f"cannot read {place}: {error}") from error
 
     return with_retries(collected)
-
-
-def _verified_checksum(data: bytes, path: Place) -> str:
-    """The SHA-256 that the bytes of a file hold and match, in hexadecimal digits."""
-    start = data.rfind(_PREFIX) + len(_PREFIX)  # the footer is at the end of the file
-    if start < len(_PREFIX):
-        raise CorruptFileError(
-            f"{path} is not a readable Parquet file of podium: it does not end with its SHA-256."
-            " Restore the original file"
-        )
-    end = start + len(_ZEROS)
-    whole = memoryview(data)
-    state = hashlib.sha256(whole[:start])
-    state.update(_ZEROS)
-    state.update(whole[end:])
-    if state.hexdigest().encode() != data[start:end]:
-        raise CorruptFileError(
-            f"{path} is damaged: its content does not match its SHA-256. Restore the original file"
-        )
-    return state.hexdigest()

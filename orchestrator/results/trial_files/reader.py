@@ -120,13 +120,9 @@ class Reader:
 
         Each file is read once, a few row groups at a time: memory holds little more than the
         result, however large the store. So it is the way to what is small beside the rows that it
-        follows from; `scores` and the like give rows in order.
-
-        Args:
-            query: what to make of the rows. It is run again where files were gathered meanwhile,
-                and what it writes is overwritten then.
-            with_present_winner: whether ``is_winner`` is as `trials` has it, and not as it was
-                when each row was written.
+        follows from; `scores` and the like give rows in order. The query is run again where files
+        were gathered meanwhile, and what it writes is overwritten then. Without the present
+        winner, ``is_winner`` is as it was when each row was written.
         """
         self._files = take_inventory(self._paths)
         is_winner = self._present_winner() if with_present_winner else pl.col("is_winner")
@@ -188,9 +184,7 @@ class Reader:
     def decisive_scores(self, trials: Mapping[str, str]) -> pl.DataFrame:
         """``trial_id`` and the ``scores`` of training and validation of some trials, in no order.
 
-        Args:
-            trials: trial id -> its search, whose files alone are read. The folder is not listed
-                again if trials were read before.
+        Only the files of their searches are read, and the folder is not listed anew.
         """
         self._files = self._files or take_inventory(self._paths)
         wanted = pl.LazyFrame({"trial_id": list(trials)}, schema={"trial_id": pl.String})

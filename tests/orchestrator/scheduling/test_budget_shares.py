@@ -112,9 +112,8 @@ def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
     busy = [("of the untrained network", "baseline", 10.0)]
     budget_shares = shares_of(Planted(tries, 100.0, busy), gpu_hours=1.0)
     budget_shares.costs.learn(budget_shares._account.sums())
-    gpus = {search.id: 0.5 for search in SEARCHES}
     left = left_of(tries, finals=(1, 0, 0))
-    assert budget_shares._reserve(gpus, *left) == pytest.approx(0.5 * (110.0 - 10.0))
+    assert budget_shares._reserve(0.5, *left) == pytest.approx(0.5 * (110.0 - 10.0))
 
 
 def test_the_published_default_is_tried_whatever_the_share():
