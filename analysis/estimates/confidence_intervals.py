@@ -8,8 +8,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.distributions import t_quantile
-
 CONFIDENCE = 0.95
 """Level of all intervals."""
 
@@ -42,7 +40,9 @@ class Interval:
 
 def t_reach(df: float) -> float:
     """How many standard errors Student's t interval with ``df`` degrees of freedom reaches."""
-    return t_quantile((1 + CONFIDENCE) / 2, df)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + CONFIDENCE) / 2))
 
 
 def says_how_sure(num: int, deviation: _Number, largest: _Number) -> _Whether:
@@ -58,13 +58,6 @@ def says_how_sure(num: int, deviation: _Number, largest: _Number) -> _Whether:
     """
     scatters = deviation > np.maximum(_LEAST_SCATTER, _ROUNDING * largest)
     return scatters & (num >= FEWEST_VALUES)
-
-
-def percentile_ends(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ends of the percentile interval of resampled values, of each column by itself."""
-    tail = 100 * (1 - CONFIDENCE) / 2
-    ends: NDArray[np.float64] = np.percentile(values, [tail, 100 - tail], axis=0)
-    return ends
 
 
 def t_interval(values: Sequence[float]) -> Interval:
@@ -176,7 +169,8 @@ def class_bootstrap(
     error = float(recalls.std(ddof=1))
     if not says_how_sure(num_classes, error, 1.0):
         return unknown
-    low, high = percentile_ends(recalls)
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(recalls, [tail, 100 - tail])
     return Interval(
         estimate=estimate,
         low=float(low),

@@ -14,39 +14,11 @@ _GRID_POINTS = 2001
 _BISECTIONS = 80
 
 
-def normal_tail(z: float) -> float:
-    """P(Z >= z) of a standard normal Z."""
-    from scipy.special import ndtr
-
-    return float(ndtr(-z))
-
-
 def t_tail(t: float, df: float) -> float:
     """P(T >= t) of Student's t with ``df`` degrees of freedom."""
     from scipy.special import stdtr
 
     return float(stdtr(df, -t))
-
-
-def t_quantile(probability: float, df: float) -> float:
-    """The t with P(T <= t) = ``probability``."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, probability))
-
-
-def chi_square_tail(statistic: float, df: float) -> float:
-    """P(X >= statistic) of a chi-square X; NaN gives NaN."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, statistic))
-
-
-def binomial_tail(count: int, num: int, chance: float) -> float:
-    """P(X >= count) of a binomial X of ``num`` draws; ``count`` is at least 1."""
-    from scipy.special import bdtrc
-
-    return float(bdtrc(count - 1, num, chance))
 
 
 @lru_cache(maxsize=4096)  # pairs of one table have few gaps between average ranks

@@ -1,16 +1,19 @@
 """Where the best configs of a loss lie, and whether winners accumulate at the end of a range."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.distributions import binomial_tail
-from podium.analysis.hyperparameters.pooled_configs import PooledConfigs
+from podium.analysis.hyperparameters.search_configs import SearchConfigs
 from podium.analysis.hyperparameters.searched_ranges import SearchedRange
 
+_BEST = 0.1
+_LEAST_CONFIGS = 5
 _SHOWN = (0.1, 0.5, 0.9)  # quantiles of the best
 _AT_END = 0.02  # of a range without steps
 _LEVEL = 0.05
@@ -66,46 +69,81 @@ class BestRegion:
     warns_high: bool = False
 
 
-def best_regions(pooled: PooledConfigs) -> tuple[BestRegion, ...]:
-    """The best region of one loss along each hyperparameter, in the order of the space."""
-    return tuple(_region(pooled, name) for name in pooled.ranges)
+def best_regions(searches: Sequence[SearchConfigs]) -> dict[str, tuple[BestRegion, ...]]:
+    """Loss -> its best region along each hyperparameter that every search varied.
+
+    Searches with fewer than 5 complete configs are left out, and so are losses without others.
+
+    Args:
+        searches: configs of every search, from ``search_configs``.
+    """
+    found = {}
+    for loss, members in groupby(searches, key=lambda item: item.loss):
+        usable = [item for item in members if item.num_configs >= _LEAST_CONFIGS]
+        if usable:
+            is_best_N = np.concatenate([_top(item.scores_N) for item in usable])
+            winners = _winners(usable)
+            found[loss] = tuple(
+                _region(usable, name, is_best_N, winners)
+                for name, searched in usable[0].ranges.items()
+                if not searched.is_constant and all(name in item.ranges for item in usable)
+            )
+    return found
 
 
-def _region(pooled: PooledConfigs, name: str) -> BestRegion:
-    searched, positions_N = pooled.ranges[name], pooled.positions[name]
+def _region(
+    searches: Sequence[SearchConfigs],
+    name: str,
+    is_best_N: NDArray[np.bool_],
+    winners: NDArray[np.intp],
+) -> BestRegion:
+    """Along one hyperparameter; N configs of all searches."""
+    searched = searches[0].ranges[name]
+    positions_N = np.concatenate([item.positions[name] for item in searches])
     exists_N = ~np.isnan(positions_N)
-    best_N = pooled.is_best_N & exists_N
+    best = positions_N[is_best_N & exists_N]
+    is_relative = any(item.ranges[name] != searched for item in searches)
     region = BestRegion(
-        hyperparameter=name,
-        searched=searched,
-        is_relative=name in pooled.relative,
-        num_best=int(best_N.sum()),
+        hyperparameter=name, searched=searched, is_relative=is_relative, num_best=len(best)
     )
     if not region.num_best:
         return region
     if searched.is_choice:
-        return replace(
-            region, best=_favourite(searched, positions_N[best_N], positions_N[exists_N])
-        )
-    winners = pooled.winners[exists_N[pooled.winners]]
-    low, high, chance = _at_ends(searched, positions_N[winners])
+        return replace(region, best=_favourite(searched, best, positions_N[exists_N]))
+    winners = winners[exists_N[winners]]
+    at_low, at_high, chance = _at_ends(searched, positions_N[winners])
+    low, median, high = (
+        float(end) if is_relative else searched.value_at(float(end))
+        for end in np.quantile(best, _SHOWN)
+    )
     return replace(
         region,
-        best=_best_range(pooled, region, best_N),
+        best=BestRange(low=low, median=median, high=high),
         num_winners=len(winners),
-        num_at_low=low,
-        num_at_high=high,
-        warns_low=_is_many(low, len(winners), chance),
-        warns_high=_is_many(high, len(winners), chance),
+        num_at_low=at_low,
+        num_at_high=at_high,
+        warns_low=_is_many(at_low, len(winners), chance),
+        warns_high=_is_many(at_high, len(winners), chance),
     )
 
 
-def _best_range(pooled: PooledConfigs, region: BestRegion, best_N: NDArray[np.bool_]) -> BestRange:
-    low, median, high = (
-        float(end) if region.is_relative else region.searched.value_at(float(end))
-        for end in np.quantile(pooled.positions[region.hyperparameter][best_N], _SHOWN)
-    )
-    return BestRange(low=low, median=median, high=high)
+def _winners(searches: Sequence[SearchConfigs]) -> NDArray[np.intp]:
+    """The best config of each search; one that wins several of a block is there once."""
+    found: dict[tuple[str, ...], int] = {}
+    first = 0
+    for item in searches:
+        best = int(np.argmax(item.scores_N))
+        config = (f"{positions[best]:.9g}" for positions in item.positions.values())
+        found.setdefault((item.block, *config), first + best)
+        first += item.num_configs
+    return np.array(list(found.values()), dtype=np.intp)
+
+
+def _top(scores_N: Floats) -> NDArray[np.bool_]:
+    """Which configs are in the best tenth of a search, at least one; ties are all in."""
+    needed = math.ceil(_BEST * len(scores_N))
+    best: NDArray[np.bool_] = scores_N >= np.sort(scores_N)[-needed]
+    return best
 
 
 def _favourite(
@@ -132,7 +170,9 @@ def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]
 
 def _is_many(count: int, num: int, chance: float) -> bool:
     """Whether at least this count has a probability below 5 % under a binomial distribution."""
-    return count > 0 and binomial_tail(count, num, chance) < _LEVEL
+    from scipy.special import bdtrc
+
+    return count > 0 and bool(bdtrc(count - 1, num, chance) < _LEVEL)
 
 
 _COUNTED = ("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high")

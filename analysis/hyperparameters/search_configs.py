@@ -55,11 +55,6 @@ class SearchConfigs:
         """Number N of configs that are compared."""
         return len(self.scores_N)
 
-    @property
-    def best(self) -> int | None:
-        """Index of the config with the best score, the first of ties; None without."""
-        return int(np.argmax(self.scores_N)) if self.num_configs else None
-
 
 def search_configs(
     trials: pl.DataFrame, *, provenance: Mapping[str, Any], tested: pl.DataFrame | None = None

@@ -12,7 +12,6 @@ from podium.analysis.hyperparameters.importance import (
     search_importances,
 )
 from podium.analysis.hyperparameters.importance_table import importance_table
-from podium.analysis.hyperparameters.pooled_configs import pooled_configs
 from podium.analysis.hyperparameters.search_configs import (
     SearchConfigs,
     configs_on_test,
@@ -104,7 +103,7 @@ def tuned_hyperparameters(
         importances_by_search=importances_by_search,
         importances=importance_table(importances_by_search, is_adaptive=is_adaptive),
         on_test=on_test,
-        regions={loss: best_regions(item) for loss, item in pooled_configs(searches).items()},
+        regions=best_regions(searches),
         sampler=sampler,
         is_adaptive=is_adaptive,
         score=score,

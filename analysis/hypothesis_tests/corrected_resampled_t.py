@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from podium.analysis.estimates.confidence_intervals import says_how_sure, t_reach
+from podium.analysis.estimates.confidence_intervals import Interval, says_how_sure, t_reach
 from podium.analysis.estimates.distributions import t_tail
 
 FOLD_STD_MEANING = (
@@ -17,22 +16,6 @@ FOLD_STD_MEANING = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedT:
-    """Corrected resampled t test of a mean difference, with its 95 % interval.
-
-    ``standard_error`` has the correction in it.
-    """
-
-    mean_difference: float
-    standard_error: float
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
-    low: float
-    high: float
-
-
 def fold_statistics(values: Sequence[float]) -> tuple[float, float | None]:
     """Mean and sample standard deviation of one score per fold; None of a single fold."""
     array = np.asarray(values, dtype=np.float64)
@@ -41,17 +24,20 @@ def fold_statistics(values: Sequence[float]) -> tuple[float, float | None]:
 
 def corrected_resampled_t(
     scores_a: Sequence[float], scores_b: Sequence[float], *, held_out_ratio: float
-) -> CorrectedT | None:
+) -> tuple[Interval, float] | None:
     """Paired t test whose variance allows for folds sharing training data.
 
     t = mean(d) / sqrt((1/J + held_out_ratio) var(d)) with J - 1 degrees of freedom. Meant for
-    validation scores; on one fixed test set it is a heuristic. None where `says_how_sure` is
-    false. Source: Nadeau and Bengio 2003.
+    validation scores; on one fixed test set it is a heuristic. Source: Nadeau and Bengio 2003.
 
     Args:
         scores_a: score of one loss on each fold (and repeat of the split).
         scores_b: score of the other loss, same folds in the same order.
         held_out_ratio: validation classes over training classes, 1 / (folds - 1) in a k-fold.
+
+    Returns:
+        The mean of a - b with its interval, whose standard error has the correction in it, and
+        the two-sided p. None where `says_how_sure` is false.
 
     Raises:
         ValueError: folds that do not pair up.
@@ -67,14 +53,8 @@ def corrected_resampled_t(
         return None
     mean = float(differences.mean())
     error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
-    statistic = mean / error
     half = t_reach(num - 1) * error
-    return CorrectedT(
-        mean_difference=mean,
-        standard_error=error,
-        statistic=statistic,
-        degrees_of_freedom=num - 1,
-        p_value=2 * t_tail(abs(statistic), num - 1),
-        low=mean - half,
-        high=mean + half,
+    interval = Interval(
+        estimate=mean, low=mean - half, high=mean + half, standard_error=error, num=num
     )
+    return interval, 2 * t_tail(abs(mean / error), num - 1)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.distributions import chi_square_tail
-
 _FEW_BLOCKS = 10  # below, the chi-square approximation is poor and permutations are counted too
 _PERMUTATIONS = 9_999
 
@@ -35,6 +33,8 @@ def friedman_test(ranks_BC: NDArray[np.float64]) -> Friedman:
     Sources: Friedman 1937; tie correction Conover 1999, section 5.8; Demšar 2006,
     section 3.2.2.
     """
+    from scipy.special import chdtrc
+
     num_blocks, num_competitors = ranks_BC.shape
     df = num_competitors - 1
     scale = _scale(ranks_BC)
@@ -44,7 +44,7 @@ def friedman_test(ranks_BC: NDArray[np.float64]) -> Friedman:
         statistic = float(scale * _spread(ranks_BC.sum(axis=0), num_blocks))
     return Friedman(
         statistic=statistic,
-        p_value=chi_square_tail(statistic, df),
+        p_value=float(chdtrc(df, statistic)),
         degrees_of_freedom=df,
         kendall_w=statistic / (num_blocks * df),
         permutation_p_value=_permutation_p_value(ranks_BC)

@@ -6,8 +6,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.analysis.estimates.distributions import normal_tail
-
 # Differences that close, relative to the scores, tie: 0.3 - 0.2 is not 0.2 - 0.1 in floats.
 _RELATIVE_TIE = 1e-12
 _MOST_EXACT = 500  # the work of the exact distribution grows with the cube of the pairs
@@ -68,6 +66,8 @@ def _null_distribution(doubled_ranks: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def _normal_p_value(ranks: NDArray[np.float64], statistic: float) -> float:
+    from scipy.special import ndtr
+
     mean = float(ranks.sum()) / 2
     deviation = math.sqrt(float((ranks**2).sum())) / 2
-    return min(1.0, 2 * normal_tail(abs(statistic - mean) / deviation))
+    return min(1.0, 2 * float(ndtr(-abs(statistic - mean) / deviation)))

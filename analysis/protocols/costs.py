@@ -1,10 +1,9 @@
 """What each protocol cost, and the Pareto front of cost and regret."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from podium.analysis.estimates.pareto_front import on_front
 from podium.analysis.protocols.selection_quality import SelectionQuality
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.gpu_shares import gpus_per_trial
@@ -40,47 +39,33 @@ def study_costs(
     made = trials.filter(pl.col("same_as").is_null())
     spent = attempt_table(made, reader.attempts(), gpus_per_trial=gpus)["gpu_seconds"].sum()
     attempts = attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
-    leaking = [protocol.label for protocol in protocols if protocol.leaks]
-    by_protocol = _by_protocol(attempts, trials, _regrets(picked), leaking=leaking)
-    return by_protocol, float(spent) / _HOUR_SECONDS, len(trials) - len(made)
-
-
-def _regrets(picked: SelectionQuality | None) -> dict[str, float | None]:
-    if picked is None:
-        return {}
-    found = picked.means.filter(pl.col("measure") == "regret", pl.col("mean").is_not_null())
-    if found["num_cells"].n_unique() > 1:
-        return {}  # of unlike searches, so no front
-    return dict(found.select("protocol", "mean").iter_rows())
-
-
-def _by_protocol(
-    attempts: pl.DataFrame,
-    trials: pl.DataFrame,
-    regrets: Mapping[str, float | None],
-    *,
-    leaking: Collection[str],
-) -> pl.DataFrame:
     searches = (
         trials.filter(pl.col("stage") == "search")
         .group_by("protocol")
         .agg(pl.col("search").n_unique().cast(pl.Int64).alias("num_searches"))
     )
-    found = protocol_cost(attempts).join(
-        searches, on="protocol", how="left", maintain_order="left"
+    regrets = pl.DataFrame(schema={"protocol": pl.String, "regret": pl.Float64})
+    if picked is not None:
+        known = picked.means.filter(pl.col("measure") == "regret", pl.col("mean").is_not_null())
+        if known["num_cells"].n_unique() == 1:  # else of unlike searches, so no front
+            regrets = known.select("protocol", regret="mean")
+    rows = (
+        protocol_cost(attempts)
+        .join(searches, on="protocol", how="left", maintain_order="left")
+        .with_columns((pl.col("search_hours") / pl.col("num_searches")).alias("hours_per_search"))
+        .join(regrets, on="protocol", how="left", maintain_order="left")
     )
-    known = pl.col("protocol").replace_strict(dict(regrets), default=None, return_dtype=pl.Float64)
-    per_search = pl.col("search_hours") / pl.col("num_searches")
-    rows = found.with_columns(per_search.alias("hours_per_search"), known.alias("regret"))
-    offered = pl.when(~pl.col("protocol").is_in(list(leaking))).then(pl.col("regret"))
-    return rows.with_columns(on_front(rows, pl.col("hours_per_search"), offered))
+    leaking = [protocol.label for protocol in protocols if protocol.leaks]
+    offered = pl.when(~pl.col("protocol").is_in(leaking)).then(pl.col("regret"))
+    rows = rows.with_columns(on_front(rows, pl.col("hours_per_search"), offered))
+    return rows, float(spent) / _HOUR_SECONDS, len(trials) - len(made)
 
 
 def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:
     """GPU-hours of each protocol over all attempts, whatever their outcome.
 
     Args:
-        attempts: table of attempts from ``checked_attempts``. Hours of different devices are added
+        attempts: table of attempts from ``checked``. Hours of different devices are added
             as they are, and ``num_devices`` says how many there were.
 
     Returns:
@@ -112,3 +97,27 @@ def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("protocol")
     )
+
+
+def on_front(frame: pl.DataFrame, cost: pl.Expr, regret: pl.Expr) -> pl.Series:
+    """Whether no other row costs and regrets as little, and one of them less.
+
+    Rows that equal each other are on the front together. A row whose cost or regret is missing is
+    not comparable: null, and it dominates nothing.
+
+    Args:
+        frame: the rows.
+        cost: cost of each row.
+        regret: regret of each row. Regrets are estimates: a front of few searches is no more
+            certain than their intervals.
+    """
+    points = frame.select(
+        cost.cast(pl.Float64).fill_nan(None).alias("cost"),
+        regret.cast(pl.Float64).fill_nan(None).alias("regret"),
+    )
+    known = points.drop_nulls().unique().sort("cost", "regret")
+    least_before = pl.col("regret").cum_min().shift()
+    front = known.with_columns(
+        (pl.col("regret") < least_before).fill_null(value=True).alias("on_front")
+    )
+    return points.join(front, on=points.columns, how="left", maintain_order="left")["on_front"]

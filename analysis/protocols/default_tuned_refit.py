@@ -17,13 +17,7 @@ from podium.analysis.hypothesis_tests.group_means import (
 )
 from podium.analysis.scores.cached_reader import CachedReader
 
-# Name of a condition -> finalist, and the classes that it was trained on.
-_CONDITIONS = {
-    "default_part": ("default", "part"),
-    "tuned_part": ("winner", "part"),
-    "default_all": ("default", "all"),
-    "tuned_all": ("winner", "all"),
-}
+_CONDITIONS = ("default_part", "tuned_part", "default_all", "tuned_all")
 
 # Name of a gain -> the condition after, and the one before that is subtracted from it.
 _GAINS = {
@@ -81,14 +75,14 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
     scored = reader.test_scores().filter(is_objective)
     tests = scored.select("trial_id", pl.col("value").fill_nan(None).alias("test")).collect()
     roles = pl.concat(
-        finals.filter(flag).with_columns(pl.lit(role).alias("finalist"))
-        for role, flag in (("default", "is_default"), ("winner", "is_winner"))
+        finals.filter(flag).with_columns(pl.format(f"{role}_{{}}", "train_on").alias("condition"))
+        for role, flag in (("default", "is_default"), ("tuned", "is_winner"))
     )
     runs = (
         roles.with_columns(pl.col("seed_index").alias("seed"))
         .join(tests, on="trial_id", how="left")
-        .sort(*_SEED, "finalist", "train_on", "fold")  # so that sums do not depend on the order
-        .group_by(*_SEED, "finalist", "train_on")
+        .sort(*_SEED, "condition", "fold")  # so that sums do not depend on the order
+        .group_by(*_SEED, "condition")
         .agg(
             pl.col("test").mean(), pl.col("test").count().alias("known"), pl.col("num_folds").max()
         )
@@ -96,12 +90,15 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
             pl.when(pl.col("known") >= pl.col("num_folds")).then(pl.col("test")).alias("test")
         )
     )
-    seeds = _by_condition(runs)
+    by_condition = runs.pivot("condition", on_columns=_CONDITIONS, index=_SEED, values="test")
+    seeds = by_condition.with_columns(
+        (pl.col(after) - pl.col(before)).alias(gain) for gain, (after, before) in _GAINS.items()
+    ).sort(_SEED)
     several = seeds["repeat"].n_unique() > 1
     unit = seeds if several else seeds.with_columns(pl.col("seed").alias("repeat"))
     averaged = unit.group_by(_CELL).agg(pl.col(_MEASURES).drop_nulls().mean()).sort(_CELL)
     cells = independent_cells(averaged)
-    differences = paired_differences(cells, tuple(_CONDITIONS), order=order)
+    differences = paired_differences(cells, _CONDITIONS, order=order)
     return Finals(
         cells=cells,
         unit="repeats" if several else "seeds",
@@ -123,21 +120,6 @@ def _no_gain(averaged: pl.DataFrame) -> str:
         "the gain of the training classes needs finals on a part and on all of them"
         " (final.train_on: [part, all])"
     )
-
-
-def _by_condition(runs: pl.DataFrame) -> pl.DataFrame:
-    """One row per seed, with a column for each condition and gain; null where a run is missing."""
-    seeds = runs.select(_SEED).unique()
-    for condition, (finalist, train_on) in _CONDITIONS.items():
-        of_condition = runs.filter(pl.col("finalist") == finalist, pl.col("train_on") == train_on)
-        seeds = seeds.join(
-            of_condition.select(*_SEED, pl.col("test").alias(condition)),
-            on=list(_SEED),
-            how="left",
-        )
-    return seeds.with_columns(
-        (pl.col(after) - pl.col(before)).alias(gain) for gain, (after, before) in _GAINS.items()
-    ).sort(_SEED)
 
 
 def _kept_defaults(finals: pl.DataFrame) -> dict[str, int]:

@@ -27,8 +27,6 @@ from podium.analysis.protocols.selection_candidates import config_candidates
 from podium.analysis.scores.protocol_run_checks import SEARCH
 from podium.errors import PodiumError
 
-_MOST_AT_ONCE = 10_000  # epochs of networks, each on all halves
-
 
 def class_optimism(
     class_hits: Iterable[pl.DataFrame], *, most_halves: int = 200, seed: int = 0
@@ -43,7 +41,7 @@ def class_optimism(
     little.
 
     Args:
-        class_hits: tables from ``checked_class_hits``, of completed runs, at one K of Recall@K,
+        class_hits: tables from ``checked``, of completed runs, at one K of Recall@K,
             each of whole searches and in the order of these.
         most_halves: largest number of halves H.
         seed: seed of the halves; each search has its own, so that their effect averages out.
@@ -84,7 +82,7 @@ def of_several_classes(class_hits: pl.DataFrame) -> pl.DataFrame:
     """The hits of networks that were validated on four classes or more: halves of one say little.
 
     Args:
-        class_hits: table from ``checked_class_hits``.
+        class_hits: table from ``checked``.
     """
     network = (*SEARCH, "config", "seed", "fold")
     return class_hits.filter(pl.col("class_id").n_unique().over(network) > 3)
@@ -96,7 +94,7 @@ def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> p
     Assumed: the fresh runs validate on the classes of the search, and training is all that varies.
 
     Args:
-        runs: table of runs from ``checked_runs``. Completed runs of stage ``final`` with a
+        runs: table of runs from ``checked``. Completed runs of stage ``final`` with a
             validation score are fresh.
         across_repeats: whether runs of other repeats are fresh too; only where all repeats share
             their validation classes.
@@ -216,51 +214,21 @@ def _parts(
     networks: Sequence[_Network], halves: dict[tuple[tuple[int, int], ...], NDArray[np.bool_]]
 ) -> dict[str, float]:
     """``optimism``, ``epoch``, ``config`` and ``score``, means over the halves."""
-    sides: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for alike in _alike(networks):
-        first = alike[0]
-        recalls = np.concatenate([network.recall_EK for network in alike])
-        means_HC = half_means(recalls, halves[first.classes], first.queries_K[None])[0]
-        means_HNE = means_HC.reshape(len(means_HC), len(alike), -1)
-        epochs_HN1 = means_HNE.argmax(axis=2, keepdims=True)
-        elsewhere_HNE = np.roll(means_HNE, len(means_HNE) // 2, axis=0)
-        chosen_HN, elsewhere_HN = (
-            np.take_along_axis(values_HNE, epochs_HN1, axis=2)[..., 0]
-            for values_HNE in (means_HNE, elsewhere_HNE)
-        )
-        for number, network in enumerate(alike):
-            sides.setdefault(network.config, []).append(
-                (chosen_HN[:, number], elsewhere_HN[:, number])
-            )
-    chosen_HC, elsewhere_HC = (
-        np.stack([np.mean([pair[side] for pair in pairs], axis=0) for pairs in sides.values()], -1)
-        for side in (0, 1)
-    )
+    sides: dict[str, list[list[NDArray[np.float64]]]] = {}  # config -> both sides of its networks
+    for network in networks:
+        recalls, queries_1K = network.recall_EK, network.queries_K[None]
+        means_HE = half_means(recalls, halves[network.classes], queries_1K)[0]
+        epochs_H1 = means_HE.argmax(axis=1, keepdims=True)
+        elsewhere_HE = np.roll(means_HE, len(means_HE) // 2, axis=0)
+        both = [np.take_along_axis(it, epochs_H1, axis=1)[:, 0] for it in (means_HE, elsewhere_HE)]
+        sides.setdefault(network.config, []).append(both)
+    means_C = [np.mean(pairs, axis=0) for pairs in sides.values()]
+    chosen_HC, elsewhere_HC = np.stack(means_C, axis=-1)
     shares_HC = top_shares(chosen_HC)
     total = _mean((shares_HC * (chosen_HC - elsewhere_HC)).sum(axis=1))
     epoch = _mean((chosen_HC - elsewhere_HC).mean(axis=1))
     score = _mean((shares_HC * elsewhere_HC).sum(axis=1))
     return {"optimism": total, "epoch": epoch, "config": total - epoch, "score": score}
-
-
-def _alike(networks: Sequence[_Network]) -> Iterator[list[_Network]]:
-    """Neighbours with the same queries of the same classes in as many epochs; not too many."""
-    alike: list[_Network] = []
-    for network in networks:
-        size = (len(alike) + 1) * len(network.recall_EK)
-        if alike and (size > _MOST_AT_ONCE or not _is_alike(alike[0], network)):
-            yield alike
-            alike = []
-        alike.append(network)
-    yield alike
-
-
-def _is_alike(one: _Network, other: _Network) -> bool:
-    return (
-        one.classes == other.classes
-        and one.recall_EK.shape == other.recall_EK.shape
-        and bool((one.queries_K == other.queries_K).all())
-    )
 
 
 def _mean(values_H: NDArray[np.float64]) -> float:

@@ -57,7 +57,7 @@ def optimism_over_classes(
     """Means of ``class_optimism`` over searches: in all, of choosing epochs and of configs.
 
     Args:
-        class_hits: hits of each network, epoch and class: tables from ``checked_class_hits`` of
+        class_hits: hits of each network, epoch and class: tables from ``checked`` of
             whole searches, in the order of these; networks validated on fewer than four classes
             are left out.
         one_split: protocols all of whose repeats have the same validation classes. They are one
@@ -79,7 +79,7 @@ def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         trials: trials of the study, one row each.
-        finals: final runs on a part of the classes, from ``checked_runs``.
+        finals: final runs on a part of the classes, from ``checked``.
     """
     searched = trials.filter(pl.col("stage") == "search")
     splits = (
@@ -116,7 +116,7 @@ def optimism_over_runs(
     """Means of ``fresh_run_optimism`` of the picks over searches.
 
     Args:
-        runs: search runs, from ``checked_runs``.
+        runs: search runs, from ``checked``.
         fresh: final runs on the classes of their search, from ``fresh_runs``.
         one_split: protocols all of whose repeats have the same validation classes, so that runs of
             the same config in other repeats are fresh too.

@@ -52,13 +52,16 @@ def scoring_runs(
     """Quality of picks, by every set of test runs that the study has.
 
     Args:
-        runs: search runs, from ``checked_runs``.
+        runs: search runs, from ``checked``.
         protocols: validation protocols of the study.
         shared_configs: whether all protocols tried the same configs.
     """
     order = [protocol.label for protocol in protocols]
     no_scale = _no_scale_reason(runs, protocols, shared_configs=shared_configs)
-    tested = None if no_scale else _common_tests(runs, protocols)
+    tested = None
+    if not no_scale:
+        of_scale = _scale_runs(runs, protocols)
+        tested = pl.concat(of_scale.with_columns(protocol=pl.lit(label)) for label in order)
     stopping = stopping_protocols(runs)
     complete = runs.filter(~pl.col("protocol").is_in(stopping))
     own = None if complete.is_empty() else selection_quality(complete, order=order)
@@ -68,20 +71,6 @@ def scoring_runs(
         no_scale=no_scale,
         own=own,
         no_own=_no_own_reason(runs, stopping, is_scored=own is not None),
-    )
-
-
-def _common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
-    """Test runs of the scale under the label of every protocol: ``tested`` of the candidates.
-
-    Args:
-        runs: search runs, from ``checked_runs``.
-        protocols: validation protocols of the study, one of them of kind `SCALE_KIND`.
-    """
-    scale = next(protocol for protocol in protocols if protocol.kind == SCALE_KIND)
-    tested = _scale_runs(runs, scale)
-    return pl.concat(
-        tested.with_columns(pl.lit(protocol.label).alias("protocol")) for protocol in protocols
     )
 
 
@@ -101,13 +90,7 @@ def _no_own_reason(runs: pl.DataFrame, stopping: Sequence[str], *, is_scored: bo
 def _no_scale_reason(
     runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
 ) -> str:
-    """Why protocols cannot be compared on one scale; empty if they can.
-
-    Args:
-        runs: search runs, from ``checked_runs``.
-        protocols: validation protocols of the study.
-        shared_configs: whether all protocols tried the same configs.
-    """
+    """Why protocols cannot be compared on one scale; empty if they can."""
     if len(protocols) < 2:
         return "one scale for several protocols needs a second protocol"
     if not shared_configs:
@@ -121,7 +104,7 @@ def _no_scale_reason(
             f"one scale needs a protocol of kind {SCALE_KIND}, which trains every config on all"
             " training classes"
         )
-    tested = _scale_runs(runs, scale[0])
+    tested = _scale_runs(runs, protocols)
     if tested["test"].null_count() == len(tested):
         return f"no search trial of {scale[0].label} was tested (quarantine: record)"
     if scale[0].label in stopping_protocols(runs):
@@ -138,5 +121,6 @@ def _stopped_early(*labels: str) -> str:
     )
 
 
-def _scale_runs(runs: pl.DataFrame, scale: Protocol) -> pl.DataFrame:
+def _scale_runs(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
+    scale = next(protocol for protocol in protocols if protocol.kind == SCALE_KIND)
     return runs.filter(pl.col("stage") == "search", pl.col("protocol") == scale.label)

@@ -73,7 +73,7 @@ def config_candidates(
     completed is left out.
 
     Args:
-        runs: table of runs from ``checked_runs``. Test runs of other repeats and of stage
+        runs: table of runs from ``checked``. Test runs of other repeats and of stage
             ``final`` are those with the same block, loss, protocol and config.
         tested: table whose test scores replace those of ``runs``, as where all protocols are
             scored by the same networks. Its runs of stage ``search`` still count as own runs of

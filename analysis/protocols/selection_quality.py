@@ -21,8 +21,6 @@ _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
 _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were trained on
 _LEAST_SHARE = 0.5  # of candidates that have the test runs of the pick
-_REPLICATES = 150  # a standard error that is good to 6 %, of hundreds of searches in seconds
-_BOOTSTRAPPED = ("low", "high", "standard_error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +53,7 @@ def selection_quality(
     """All statistics of picks, each scored by test runs other than its own; None without any.
 
     Args:
-        runs: search runs, from ``checked_runs``.
+        runs: search runs, from ``checked``.
         order: labels of the protocols, in the order in which pairs name them.
         tested: test runs to score picks by, as in ``config_candidates``; None means those of
             ``runs``.
@@ -66,7 +64,7 @@ def selection_quality(
         return None
     means = group_means(cells, (*_MEANS, *CEILINGS))
     return SelectionQuality(
-        means=_with_bootstrap(means, candidate_sets, replicates=_REPLICATES),
+        means=_with_bootstrap(means, candidate_sets),
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
@@ -86,9 +84,7 @@ def _with_enough_tests(candidates: Candidates) -> Candidates:
     return candidates if is_enough else candidates.with_runs(candidates.is_own_E)
 
 
-def _with_bootstrap(
-    means: pl.DataFrame, candidate_sets: Sequence[Candidates], **replicates: int
-) -> pl.DataFrame:
+def _with_bootstrap(means: pl.DataFrame, candidate_sets: Sequence[Candidates]) -> pl.DataFrame:
     """The means with bootstrap intervals of regret in place of those of the jackknife.
 
     They resample repeats and test runs, and cover the true regret more often where most searches
@@ -97,25 +93,19 @@ def _with_bootstrap(
     of_protocol: dict[str, list[Candidates]] = {}
     for candidates in candidate_sets:
         of_protocol.setdefault(candidates.place[-1], []).append(candidates)
-    rows: list[dict[str, object]] = []
-    for protocol, found in of_protocol.items():
-        regret = mean_regret(found, **replicates)
-        ends = {name: regret[name] for name in _BOOTSTRAPPED}
-        rows.append({"protocol": protocol, "measure": "regret", **ends})
-    keys = ["protocol", "measure"]
-    schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}
-    joined = means.join(
-        pl.DataFrame(rows, schema=schema),
-        on=keys,
-        how="left",
-        suffix="_boot",
-        maintain_order="left",
-    )
+    regrets = {protocol: mean_regret(found) for protocol, found in of_protocol.items()}
+    ends = {
+        name: pl.col("protocol").replace_strict(
+            {protocol: regret[name] for protocol, regret in regrets.items()},
+            return_dtype=pl.Float64,
+        )
+        for name in ("low", "high", "standard_error")
+    }
     is_regret = pl.col("measure") == "regret"
-    return joined.with_columns(
-        pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
-        for name in _BOOTSTRAPPED
-    ).select(means.columns)
+    return means.with_columns(
+        pl.when(is_regret).then(end).otherwise(pl.col(name)).alias(name)
+        for name, end in ends.items()
+    )
 
 
 def _pick_rates(cells: pl.DataFrame) -> pl.DataFrame:

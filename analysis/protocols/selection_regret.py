@@ -23,7 +23,7 @@ from podium.analysis.protocols.selection_candidates import Candidates, Run
 MOST_HALVES = 60
 """Largest number of halves H."""
 
-_REPLICATES = 300
+_REPLICATES = 150  # a standard error that is good to 6 %, of hundreds of searches in seconds
 _CHUNK = 2**21  # numbers held at once
 
 
@@ -110,22 +110,15 @@ def _regrets(scored: _Scored, weights_RE: NDArray[np.float64]) -> NDArray[np.flo
     if scored.halves_HE is None:
         return np.full(len(weights_RE), np.nan)
     size = max(1, _CHUNK // (len(scored.halves_HE) * len(scored.test_CE)))
-    chunks = [weights_RE[start : start + size] for start in range(0, len(weights_RE), size)]
-    return np.concatenate([_chunk_regrets(scored, scored.halves_HE, chunk) for chunk in chunks])
-
-
-def _chunk_regrets(
-    scored: _Scored, halves_HE: NDArray[np.bool_], weights_RE: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    means_RHC = half_means(scored.test_CE, halves_HE, weights_RE)
-    elsewhere_RHC = other_half(means_RHC)
-    gains_RH = ((top_shares(means_RHC) - scored.pick_shares_C) * elsewhere_RHC).sum(axis=2)
-    known_RH = np.isfinite(gains_RH)
-    with np.errstate(invalid="ignore"):
-        regrets: NDArray[np.float64] = np.where(known_RH, gains_RH, 0).sum(axis=1) / known_RH.sum(
-            axis=1
-        )
-    return regrets
+    regrets: list[NDArray[np.float64]] = []
+    for start in range(0, len(weights_RE), size):
+        means_RHC = half_means(scored.test_CE, scored.halves_HE, weights_RE[start : start + size])
+        elsewhere_RHC = other_half(means_RHC)
+        gains_RH = ((top_shares(means_RHC) - scored.pick_shares_C) * elsewhere_RHC).sum(axis=2)
+        known_RH = np.isfinite(gains_RH)
+        with np.errstate(invalid="ignore"):
+            regrets.append(np.where(known_RH, gains_RH, 0).sum(axis=1) / known_RH.sum(axis=1))
+    return np.concatenate(regrets)
 
 
 def _mean(scored: Sequence[_Scored], weights_RG: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """The statistics of protocols as plain values, for JSON and CSV. Scores are shares of 1."""
 
+from dataclasses import fields
 from typing import Any
 
 import polars as pl
@@ -90,9 +91,4 @@ def _means(means: pl.DataFrame, protocol: Protocol, *measures: str) -> dict[str,
 def _selection(found: SelectionQuality | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    return {
-        "means": found.means.to_dicts(),
-        "differences": found.differences.to_dicts(),
-        "pick_rates": found.pick_rates.to_dicts(),
-        "searches": found.searches.to_dicts(),
-    }
+    return {item.name: getattr(found, item.name).to_dicts() for item in fields(found)}

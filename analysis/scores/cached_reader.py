@@ -10,7 +10,7 @@ from functools import cached_property
 
 import polars as pl
 
-from podium.analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
+from podium.analysis.scores.protocol_runs import chosen_k, runs_of
 from podium.analysis.scores.search_hits import SearchHits
 from podium.analysis.scores.shown_reader import ShownReader
 from podium.orchestrator.results.storage.locations import Place
@@ -63,13 +63,20 @@ class CachedReader(ShownReader):
 
     def search_runs(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Runs of the searches among these trials, by the objective at the kept K."""
-        scores = (self.best_validation(), self.test_scores())
-        return search_runs(trials, *scores, metric=self.objective, k=self.k)
+        return self._runs(trials.filter(pl.col("stage") == "search"))
 
     def final_runs(self, trials: pl.DataFrame) -> pl.DataFrame:
-        """Runs of the finals among these trials, by the objective at the kept K."""
+        """Runs of the finals that trained on part of the classes, by the objective at the kept K.
+
+        Folds of a run are averaged, so one whose folds have not all ended is left out.
+        """
+        finals = trials.filter(pl.col("stage") == "final", pl.col("train_on") == "part")
+        num_ended = pl.len().over("search", "config_hash", "seed_index")
+        return self._runs(finals.filter(num_ended >= pl.col("num_folds")))
+
+    def _runs(self, trials: pl.DataFrame) -> pl.DataFrame:
         scores = (self.best_validation(), self.test_scores())
-        return final_runs(trials, *scores, metric=self.objective, k=self.k)
+        return runs_of(trials, *scores, metric=self.objective, k=self.k)
 
     def search_hits(self, trials: pl.DataFrame) -> Iterable[pl.DataFrame]:
         """Class hits of the searches among these trials, at the kept K: tables of whole ones."""

@@ -5,10 +5,9 @@ from itertools import combinations
 
 import polars as pl
 
-from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES
+from podium.analysis.estimates.confidence_intervals import FEWEST_VALUES, Interval
 from podium.analysis.estimates.kendall_tau import kendall_tau
 from podium.analysis.hypothesis_tests.corrected_resampled_t import (
-    CorrectedT,
     corrected_resampled_t,
     fold_statistics,
 )
@@ -142,13 +141,13 @@ def cross_validation_pairs(folds: pl.DataFrame) -> pl.DataFrame:
                 group.group_by("loss", maintain_order=True), 2
             )
         ]
-        tested = [test.p_value for _, _, test in family if test is not None]
-        adjusted = iter(holm(tested))
+        adjusted = iter(holm([test[1] for _, _, test in family if test is not None]))
         for a_name, b_name, test in family:
             found: tuple[object, ...] = (None,) * 5
             if test is not None:
-                ends = (test.mean_difference, test.low, test.high)
-                found = (*ends, test.p_value, next(adjusted))
+                interval, p_value = test
+                ends = (interval.estimate, interval.low, interval.high)
+                found = (*ends, p_value, next(adjusted))
             rows.append((*key, a_name, b_name, *found))
     return pl.DataFrame(rows, schema=_PAIRS, orient="row")
 
@@ -160,7 +159,7 @@ def num_parts() -> pl.Expr:
     return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))
 
 
-def _paired(left: pl.DataFrame, right: pl.DataFrame) -> CorrectedT | None:
+def _paired(left: pl.DataFrame, right: pl.DataFrame) -> tuple[Interval, float] | None:
     """The test of two losses over the same folds; None if these differ, or say too little."""
     if left["fold"].to_list() != right["fold"].to_list():
         return None

@@ -29,7 +29,7 @@ Scores are in any one unit; statistics answer in the same (points, if the table 
 NaN is missing. A score of a run that did not complete is never compared: it was trained less.
 """
 
-from collections.abc import Mapping
+from typing import Literal
 
 import polars as pl
 
@@ -37,59 +37,42 @@ from podium.errors import PodiumError
 
 SEARCH = ("block", "loss", "protocol", "repeat")  # the columns that name one search
 
-_Types = Mapping[str, type[pl.DataType]]
-
-_RUNS: _Types = {
-    **dict.fromkeys(("block", "loss", "protocol", "stage", "config", "state"), pl.String),
-    **dict.fromkeys(("repeat", "index", "seed", "fold"), pl.Int64),
-    **dict.fromkeys(("val", "test"), pl.Float64),
+_TYPES: dict[str, dict[str, type[pl.DataType]]] = {
+    "runs": {
+        **dict.fromkeys(("block", "loss", "protocol", "stage", "config", "state"), pl.String),
+        **dict.fromkeys(("repeat", "index", "seed", "fold"), pl.Int64),
+        **dict.fromkeys(("val", "test"), pl.Float64),
+    },
+    "class hits": {
+        **dict.fromkeys(("block", "loss", "protocol", "config"), pl.String),
+        **dict.fromkeys(("repeat", "seed", "fold", "epoch"), pl.Int64),
+        **dict.fromkeys(("class_id", "queries", "hits"), pl.Int64),
+    },
+    "attempts": {
+        **dict.fromkeys(("protocol", "trial", "stage", "state", "device"), pl.String),
+        "number": pl.Int64,
+        "gpu_seconds": pl.Float64,
+    },
 }
-_CLASS_HITS: _Types = {
-    **dict.fromkeys(("block", "loss", "protocol", "config"), pl.String),
-    **dict.fromkeys(("repeat", "seed", "fold", "epoch", "class_id", "queries", "hits"), pl.Int64),
-}
-_ATTEMPTS: _Types = {
-    **dict.fromkeys(("protocol", "trial", "stage", "state", "device"), pl.String),
-    "number": pl.Int64,
-    "gpu_seconds": pl.Float64,
+_KEYS = {
+    "runs": (*SEARCH, "stage", "config", "seed", "fold"),
+    "class hits": (*SEARCH, "config", "seed", "fold", "epoch", "class_id"),
+    "attempts": ("protocol", "trial", "number"),
 }
 
 
-def checked_runs(runs: pl.DataFrame) -> pl.DataFrame:
-    """The table of runs with its columns in order, typed, sorted by key, and NaN as null.
+def checked(frame: pl.DataFrame, table: Literal["runs", "class hits", "attempts"]) -> pl.DataFrame:
+    """One of the tables with its columns in order, typed, sorted by key, and NaN as null.
+
+    Texts may be Enums, whose order is that of the texts.
 
     Raises:
-        PodiumError: a run occurs twice.
+        PodiumError: a row occurs twice.
     """
-    return _checked(runs, _RUNS, (*SEARCH, "stage", "config", "seed", "fold"), "runs")
-
-
-def checked_class_hits(class_hits: pl.DataFrame) -> pl.DataFrame:
-    """The table of class hits with its columns in order, typed and sorted by key.
-
-    Raises:
-        PodiumError: a class of a network occurs twice.
-    """
-    keys = (*SEARCH, "config", "seed", "fold", "epoch", "class_id")
-    return _checked(class_hits, _CLASS_HITS, keys, "class hits")
-
-
-def checked_attempts(attempts: pl.DataFrame) -> pl.DataFrame:
-    """The table of attempts with its columns in order, typed and sorted by key.
-
-    Raises:
-        PodiumError: an attempt occurs twice.
-    """
-    return _checked(attempts, _ATTEMPTS, ("protocol", "trial", "number"), "attempts")
-
-
-def _checked(
-    frame: pl.DataFrame, types: _Types, keys: tuple[str, ...], table: str
-) -> pl.DataFrame:
-    """Texts may be Enums, whose order is that of the texts."""
+    keys = _KEYS[table]
     typed = (
         pl.col(name) if frame.schema[name] == pl.Enum else pl.col(name).cast(kind)
-        for name, kind in types.items()
+        for name, kind in _TYPES[table].items()
     )
     ordered = frame.select(typed).with_columns(pl.selectors.float().fill_nan(None)).sort(keys)
     is_equal = [pl.col(name).eq_missing(pl.col(name).shift()) for name in keys]

@@ -14,11 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.analysis.scores.protocol_run_checks import (
-    checked_attempts,
-    checked_class_hits,
-    checked_runs,
-)
+from podium.analysis.scores.protocol_run_checks import checked
 from podium.errors import PodiumError
 
 LEAKS = "leaks"
@@ -70,47 +66,9 @@ def chosen_k(study: Mapping[str, Any], k: int | None) -> int:
     return ks[0] if k is None else k
 
 
-def search_runs(
-    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
-) -> pl.DataFrame:
-    """The runs of all searches: one row per trial, or per fold where it has several.
-
-    Args:
-        trials: trials of the store, one row each.
-        scores: long frame of training and validation scores; ``val`` is the best of a fold's
-            epochs, which is that of the epoch it selected.
-        test_scores: long frame of test scores, out of quarantine; empty without one.
-        metric: name of the objective.
-        k: K of the objective.
-    """
-    searched = trials.filter(pl.col("stage") == "search")
-    return _runs(searched, scores, test_scores, metric, k)
-
-
 def stopping_protocols(runs: pl.DataFrame) -> list[str]:
     """The protocols whose searches stopped a trial early, sorted."""
     return runs.filter(pl.col("state") == "PRUNED")["protocol"].unique().sort().to_list()
-
-
-def final_runs(
-    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
-) -> pl.DataFrame:
-    """The runs of the final stage that trained on part of the classes.
-
-    One row per trial, which has one fold; all folds of a run or none.
-
-    Args:
-        trials: trials of the store, one row each.
-        scores: long frame of training and validation scores.
-        test_scores: long frame of test scores.
-        metric: name of the objective.
-        k: K of the objective.
-    """
-    of_stage = trials.filter(pl.col("stage") == "final", pl.col("train_on") == "part")
-    # Folds of a run are averaged, so one whose folds have not all ended is left out.
-    is_whole = pl.len().over("search", "config_hash", "seed_index") >= pl.col("num_folds")
-    finals = of_stage.filter(is_whole)
-    return _runs(finals, scores, test_scores, metric, k)
 
 
 def complete_trials(trials: pl.DataFrame) -> pl.DataFrame:
@@ -137,7 +95,7 @@ def class_hits_of(trials: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
     ]
     runs = pl.concat([trials.select("number"), names.with_columns(enums)], how="horizontal")
     named = hits.join(runs, on="number").drop("number")
-    return checked_class_hits(_without_single_fold(named))
+    return checked(_without_single_fold(named), "class hits")
 
 
 def attempt_table(
@@ -190,7 +148,7 @@ def attempt_table(
     )
     needed = pl.when(is_last).then(taken - pl.col("reading").fill_null(0.0)).otherwise(taken)
     seconds = needed.clip(lower_bound=0.0) * pl.col("gpus")
-    return checked_attempts(rows.with_columns(seconds.alias("gpu_seconds")))
+    return checked(rows.with_columns(seconds.alias("gpu_seconds")), "attempts")
 
 
 def _weight(gpus_per_trial: float | pl.Expr) -> pl.Expr:
@@ -216,9 +174,19 @@ def test_readings(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _runs(
-    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, metric: str, k: int
+def runs_of(
+    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
 ) -> pl.DataFrame:
+    """The runs of trials of searches or finals: one row per trial, or per fold of several.
+
+    Args:
+        trials: trials of the store, one row each.
+        scores: long frame of training and validation scores; ``val`` is the best of a fold's
+            epochs, which is that of the epoch it selected.
+        test_scores: long frame of test scores, out of quarantine; empty without one.
+        metric: name of the objective.
+        k: K of the objective.
+    """
     fold = ["trial_id", "search", "fold"]
     is_objective = (pl.col("metric") == metric) & (pl.col("k") == k)
     value = pl.col("value").fill_nan(None)
@@ -243,7 +211,7 @@ def _runs(
         .join(found, on=["trial_id", "search"], how="left")
         .with_columns(pl.coalesce("fold", "trial_fold").alias("fold"))
     )
-    return checked_runs(_without_single_fold(rows))
+    return checked(_without_single_fold(rows), "runs")
 
 
 def _without_single_fold(rows: pl.DataFrame) -> pl.DataFrame:

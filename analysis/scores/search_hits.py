@@ -30,7 +30,7 @@ _EMPTY = pl.DataFrame(
 
 
 class SearchHits:
-    """Hits of the complete trials of searches, as `checked_class_hits` has them.
+    """Hits of the complete trials of searches, as `protocol_run_checks` has them.
 
     Going through it gives tables in the order of their searches, each with all rows of some; what
     was read is kept, in files of a temporary folder unless it is one part. Searches without hits

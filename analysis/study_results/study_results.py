@@ -124,8 +124,7 @@ class StudyResults:
     @property
     def declared_score(self) -> RankedScore:
         """The test score that the study declared to rank by: its own unless it says otherwise."""
-        is_own = rules_of(self.study).score is None
-        return self.own_score if is_own else declared_score(self.reader)
+        return declared_score(self.reader)
 
     @property
     def ranked_by(self) -> RankedScore:

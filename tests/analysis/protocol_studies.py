@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from podium.analysis.scores.protocol_run_checks import checked_runs
+from podium.analysis.scores.protocol_run_checks import checked
 
 PLACE = {"block": "b", "loss": "l", "protocol": "p"}
 
@@ -25,7 +25,7 @@ def run(config, *, repeat=0, stage="search", seed=0, state="COMPLETE", **columns
 
 
 def runs_table(rows):
-    return checked_runs(pl.DataFrame(rows, infer_schema_length=None))
+    return checked(pl.DataFrame(rows, infer_schema_length=None), "runs")
 
 
 def final(config, seed, test, **columns):

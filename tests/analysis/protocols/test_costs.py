@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from podium.analysis.protocols.costs import protocol_cost
-from podium.analysis.scores.protocol_run_checks import checked_attempts
+from podium.analysis.scores.protocol_run_checks import checked
 
 HOUR = 3600.0
 
@@ -20,7 +20,7 @@ def attempt(trial, hours, *, number=1, protocol="p", stage="search", state="COMP
 
 
 def attempts(*rows):
-    return checked_attempts(pl.DataFrame(rows))
+    return checked(pl.DataFrame(rows), "attempts")
 
 
 MIXED = (

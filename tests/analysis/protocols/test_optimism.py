@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from podium.analysis.protocols.optimism import class_optimism, fresh_run_optimism
-from podium.analysis.scores.protocol_run_checks import checked_class_hits
+from podium.analysis.scores.protocol_run_checks import checked
 from podium.errors import PodiumError
 from tests.analysis.protocol_studies import final, run, runs_table
 from tests.analysis.protocols.class_hit_tables import (
@@ -17,7 +17,7 @@ from tests.analysis.protocols.class_hit_tables import (
 
 def optimism_of_frames(*frames, **settings):
     stacked = pl.concat(frames, how="vertical_relaxed")
-    return class_optimism([checked_class_hits(stacked)], **settings).row(0, named=True)
+    return class_optimism([checked(stacked, "class hits")], **settings).row(0, named=True)
 
 
 @pytest.mark.parametrize("num_classes", [2, 3, 5, 6])
@@ -70,7 +70,7 @@ def test_folds_of_unlike_sizes_go_together():
 def test_searches_are_not_mixed():
     hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
     frames = [class_hits_of(hits[q], [9] * 6, repeat=q) for q in range(2)]
-    both = class_optimism([checked_class_hits(pl.concat(frames))])
+    both = class_optimism([checked(pl.concat(frames), "class hits")])
     alone = [optimism_of_frames(frame)["optimism"] for frame in frames]
     assert both["repeat"].to_list() == [0, 1]
     assert both["optimism"].to_list() == pytest.approx(alone)
@@ -78,8 +78,8 @@ def test_searches_are_not_mixed():
 
 def test_the_effect_of_the_halves_averages_out_over_searches():
     hits = np.random.default_rng(3).binomial(20, 0.6, (5, 4, 12))
-    class_hits = checked_class_hits(
-        pl.concat([class_hits_of(hits, [20] * 12, repeat=q) for q in range(6)])
+    class_hits = checked(
+        pl.concat([class_hits_of(hits, [20] * 12, repeat=q) for q in range(6)]), "class hits"
     )
     means = [
         class_optimism([class_hits], seed=100 * seed)["optimism"].mean() for seed in range(12)
@@ -101,7 +101,7 @@ def test_one_class_and_uneven_tables_are_refused():
 
 
 def test_no_search_has_no_optimism():
-    assert class_optimism([checked_class_hits(class_hits_of([[[1, 2]]], 3)).clear()]).is_empty()
+    assert class_optimism([checked(class_hits_of([[[1, 2]]], 3), "class hits").clear()]).is_empty()
 
 
 def test_equal_seeds_give_equal_halves():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from podium.analysis.protocols.optimism_by_protocol import optimism_over_classes
-from podium.analysis.scores.protocol_run_checks import checked_class_hits
+from podium.analysis.scores.protocol_run_checks import checked
 from tests.analysis.protocols.class_hit_tables import (
     both_ways,
     class_hits_of,
@@ -38,7 +38,7 @@ def slow_optimism(hits_CEK):
 
 def optimism_of_hits(hits, **options):
     frames = [class_hits_of(one, QUERIES, repeat=repeat) for repeat, one in enumerate(hits)]
-    found = optimism_over_classes([checked_class_hits(pl.concat(frames))], **options)
+    found = optimism_over_classes([checked(pl.concat(frames), "class hits")], **options)
     return found.filter(pl.col("measure") == "optimism").row(0, named=True)
 
 

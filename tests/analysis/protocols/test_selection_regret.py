@@ -36,10 +36,10 @@ def slow_regret(val, tests):
     return mean(found)
 
 
-def mean_regrets(runs, candidates_of=config_candidates, **options):
+def mean_regrets(runs, candidates_of=config_candidates):
     """`mean_regret` of all searches of a block, loss and protocol, one after the other."""
     return [
-        mean_regret(list(searches), **options)
+        mean_regret(list(searches))
         for _, searches in groupby(candidates_of(runs), key=lambda candidates: candidates.place)
     ]
 
@@ -125,7 +125,7 @@ def assert_covered(frames_and_truths, candidates_of=config_candidates):
     """88 % of the intervals hold the truth, and the estimates have no bias."""
     inside, errors = [], []
     for frame, truth in frames_and_truths:
-        (row,) = mean_regrets(frame, candidates_of, replicates=150)
+        (row,) = mean_regrets(frame, candidates_of)
         if row["low"] is not None:  # its resamples differ
             inside.append(row["low"] <= truth <= row["high"])
         errors.append(row["regret"] - truth)

@@ -153,7 +153,6 @@ def test_each_of_many_data_sets_has_a_table_with_its_own_best():
     ]
 
 
-
 def test_of_one_network_data_sets_are_the_columns_of_one_table():
     (table,) = tables(grid({"loss": "a", "place": "y"}, {"loss": "a", "place": "x"}))
 

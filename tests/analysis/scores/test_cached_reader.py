@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from podium.analysis.scores.cached_reader import CachedReader
-from podium.analysis.scores.protocol_runs import final_runs, search_runs
+from podium.analysis.scores.protocol_runs import runs_of
 from podium.orchestrator.results.trial_files.reader import Reader
 
 _K = 1
@@ -46,9 +46,12 @@ def test_runs_are_those_of_a_plain_reader(small_store: Path) -> None:
     reader = CachedReader(small_store, k=_K)
     searches, finals = reader.search_runs(trials), reader.final_runs(trials)
     frames = plain.scores(), plain.test_scores()
-    objective = {"metric": "recall", "k": _K}
-    assert_frame_equal(searches, search_runs(trials, *frames, **objective))
-    assert_frame_equal(finals, final_runs(trials, *frames, **objective))
+    is_part = pl.col("train_on") == "part"
+    for found, of in (
+        (searches, pl.col("stage") == "search"),
+        (finals, (pl.col("stage") == "final") & is_part),
+    ):
+        assert_frame_equal(found, runs_of(trials.filter(of), *frames, metric="recall", k=_K))
     assert min(searches.height, finals.height) > 0
 
 

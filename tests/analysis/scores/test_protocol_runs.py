@@ -1,5 +1,6 @@
 """From a store's frames to the long tables: what becomes of odd trials and attempts."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import polars as pl
@@ -8,13 +9,11 @@ import pytest
 from podium.analysis.scores.protocol_runs import (
     Protocol,
     attempt_table,
-    final_runs,
     protocols_of,
-    search_runs,
     test_readings,
 )
-from tests.analysis.protocol_truth import METRIC, STARTED_AT, Judge, K, ProtocolTruth
-from tests.analysis.synthetic_protocols import ATTEMPT_SCHEMA, study_frames
+from tests.analysis.protocol_truth import STARTED_AT, Judge, ProtocolTruth
+from tests.analysis.synthetic_protocols import ATTEMPT_SCHEMA, FramesReader, study_frames
 
 test_readings.__test__ = False  # a function of the table of readings, no test
 
@@ -27,7 +26,6 @@ TRUTH = ProtocolTruth(
     failed=(3,),
     classes=2,
 )
-SCORED = {"metric": METRIC, "k": K}
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +34,7 @@ def kfold_frames():
 
 
 def runs_of(frames, **changes):
-    values = {name: getattr(frames, name) for name in ("trials", "scores", "test_scores")}
-    return search_runs(*{**values, **changes}.values(), **SCORED)
+    return FramesReader(replace(frames, **changes)).search_runs(frames.trials)
 
 
 def test_a_trial_over_folds_has_a_row_for_each_with_its_best_epoch(kfold_frames):
@@ -79,8 +76,7 @@ def test_a_single_split_is_no_fold():
 
 
 def test_finals_on_all_classes_are_none_of_those_on_a_part(kfold_frames):
-    frames = (kfold_frames.trials, kfold_frames.scores, kfold_frames.test_scores)
-    found = final_runs(*frames, **SCORED)
+    found = FramesReader(kfold_frames).final_runs(kfold_frames.trials)
     assert found["fold"].unique().sort().to_list() == [0, 1, 2]
     assert set(found["stage"]) == {"final"}
 

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 from podium.analysis.estimates.class_variance import class_variance
 from podium.analysis.protocols.optimism import class_optimism, of_several_classes
-from podium.analysis.scores.protocol_run_checks import checked_class_hits
+from podium.analysis.scores.protocol_run_checks import checked
 from podium.analysis.scores.search_hits import SearchHits
 from podium.orchestrator.results.trial_files.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
@@ -56,7 +56,7 @@ def whole_table(study):
             named |= {"config": trial["config_hash"], "seed": trial["seed_index"]}
             own = {name: hit[name] for name in ("epoch", "class_id", "queries", "hits")}
             rows.append(named | own | {"fold": hit["fold"] if trial["num_folds"] > 1 else None})
-    return checked_class_hits(pl.DataFrame(rows))
+    return checked(pl.DataFrame(rows), "class hits")
 
 
 def texts(frame):

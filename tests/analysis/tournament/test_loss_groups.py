@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from podium.analysis.estimates.distributions import t_quantile
+from podium.analysis.estimates.confidence_intervals import t_reach
 from podium.analysis.tournament.loss_groups import check_groups, compare_groups, groups_by_kind
 from podium.analysis.tournament.tournament import hold_tournament
 from podium.errors import PodiumError
@@ -76,7 +76,7 @@ def test_ranks_scores_and_differences_are_those_of_loops(dims):
             (group.score, scores.tolist(), (-math.inf, math.inf)),
         ):
             mean, error = slow_interval([of_group(row, members) for row in rows], labels)
-            reach = t_quantile(0.975, 5) * error
+            reach = t_reach(5) * error
             assert interval.estimate == pytest.approx(mean)
             assert interval.standard_error == pytest.approx(error)
             assert interval.low == pytest.approx(max(least, mean - reach))

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import polars as pl
 
-from podium.analysis.estimates.pareto_front import on_front
+from podium.analysis.protocols.costs import on_front
 
 
 def front_of(frame):
