@@ -131,10 +131,10 @@ def _renamed_at(values: Any, shown: Mapping[str, str], key: str = "") -> Any:
     match values:
         case dict():
             names = shown if key in _BY_LOSS else {}
-            below = dict.fromkeys(values, "losses") if key == "groups" else {}
+            is_of_groups = key == "groups"
             return {
-                names.get(it, it): _renamed_at(values[it], shown, below.get(it, it))
-                for it in values
+                names.get(it, it): _renamed_at(value, shown, "losses" if is_of_groups else it)
+                for it, value in values.items()
             }
         case list():
             return [_renamed_at(value, shown, key) for value in values]

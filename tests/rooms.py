@@ -175,7 +175,8 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/study_validation": {
         "orchestrator/results/records", "orchestrator/search_samplers",
         "orchestrator/study", "orchestrator/study_parser", "podium/errors",
-        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/settings",
+        "trainables", "trainables/batches", "trainables/dataset_interface", "trainables/network",
+        "trainables/settings",
     },
     "trainables/population": {
         "trainables", "trainables/loss_composition", "trainables/metrics", "trainables/settings",

@@ -22,7 +22,7 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from podium.trainables.errors import TrialInputError
-from podium.trainables.loss_files import file_of, source_of
+from podium.trainables.own_files import file_of, source_of
 
 _HOME = Path(__file__).parents[1]
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))

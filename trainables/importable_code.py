@@ -1,8 +1,8 @@
-"""Classes that data name by import path or file, and when their code may run.
+"""Code that data name by import path or file, and when it may run.
 
-A study file names losses and networks of one's own by import path, or losses by the path of a
-file, and running or planning it runs their code: that is meant. A results folder may come from
-others, so reading one must not.
+A study file names losses, networks and transforms of one's own by import path or, but for
+networks, by the path of a file, and running or planning it runs their code: that is meant. A
+results folder may come from others, so reading one must not.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from podium.trainables.errors import TrialInputError, unknown_name
-from podium.trainables.loss_files import file_of, source_of
+from podium.trainables.own_files import file_of, source_of
 
 _reading: list[str] = []  # the outermost first; of all threads, since readers may use some
 
@@ -38,16 +38,28 @@ def importing_nothing(source: object) -> Iterator[None]:
 
 
 def module_class(kind: str, name: str) -> type[Any]:
-    """The subclass of ``torch.nn.Module`` at an import path ``package.module:Class``.
+    """The subclass of ``torch.nn.Module`` that `named_object` finds.
 
-    Or at ``mine.py:Class``, in a file that was read (`trainables.loss_files`).
+    Raises:
+        TrialInputError: as `named_object`, or it is another thing.
+    """
+    found = named_object(kind, name)
+    from torch import nn  # plans of named losses do without it
+
+    if not inspect.isclass(found) or not issubclass(found, nn.Module):
+        raise TrialInputError(f"{kind} {name} must be a subclass of torch.nn.Module")
+    return found
+
+
+def named_object(kind: str, name: str) -> Any:
+    """What ``package.module:Name`` names, or ``mine.py:Name`` in a file that was read before.
 
     Args:
         kind: what it is to be, for messages: ``loss``, ``backbone``.
-        name: the import path.
+        name: the import path, or the file (`trainables.own_files`) and a name in it.
 
     Raises:
-        TrialInputError: a results folder is being read, or there is no such class.
+        TrialInputError: a results folder is being read, or there is nothing of that name.
     """
     if _reading:
         raise TrialInputError(
@@ -56,19 +68,16 @@ def module_class(kind: str, name: str) -> type[Any]:
         )
     module_name, _, class_name = name.partition(":")
     is_in_file = bool(file_of(name))
-    module = _module_of_file(name) if is_in_file else _imported(kind, name)
+    module = _module_of_file(kind, name) if is_in_file else _imported(kind, name)
     found = getattr(module, class_name, None)
     if found is None:
-        classes = [
+        known = [
             key
             for key, item in vars(module).items()
-            if inspect.isclass(item) and (not is_in_file or item.__module__ == module.__name__)
+            if (callable if kind == "transform" else inspect.isclass)(item)
+            and (not is_in_file or getattr(item, "__module__", "") == module.__name__)
         ]
-        raise unknown_name(f"{kind} of {module_name}", class_name, classes)
-    from torch import nn  # plans of named losses do without it
-
-    if not inspect.isclass(found) or not issubclass(found, nn.Module):
-        raise TrialInputError(f"{kind} {name} must be a subclass of torch.nn.Module")
+        raise unknown_name(f"{kind} of {module_name}", class_name, known)
     return found
 
 
@@ -80,8 +89,8 @@ def _imported(kind: str, name: str) -> ModuleType:
         tried = ""
         if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
             places = ", ".join(place or "." for place in sys.path)
-            hint = f"; a loss in a file is named by its path, ./{error.name}.py:Class"
-            tried = f" in {places}{hint if kind == 'loss' else ''}"
+            hint = f"; what is in a file is named by its path, ./{error.name}.py:Class"
+            tried = f" in {places}{hint if kind != 'backbone' else ''}"
         raise TrialInputError(
             f"{kind} {name}: cannot import {module_name}: {_text(error)}{tried}"
         ) from error
@@ -103,7 +112,7 @@ class _Source(importlib.abc.SourceLoader):
         return self._data
 
 
-def _module_of_file(name: str) -> ModuleType:
+def _module_of_file(kind: str, name: str) -> ModuleType:
     """The file's module; a hash in its name keeps it from hiding any other."""
     file = file_of(name)
     data = source_of(file)
@@ -120,7 +129,7 @@ def _module_of_file(name: str) -> ModuleType:
         loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever the file does when it is run
         del sys.modules[module_name]
-        raise TrialInputError(f"loss {name}: {_what_failed(file, error)}") from error
+        raise TrialInputError(f"{kind} {name}: {_what_failed(file, error)}") from error
     return module
 
 
@@ -152,7 +161,7 @@ def _what_failed(file: str, error: BaseException) -> str:
         text = f"{file}: {text}"
     if isinstance(error, ImportError):
         text += (
-            "; a file of a loss is run alone, without the files beside it: it may import what is"
-            " installed or on the Python path of every node"
+            "; a file that is named by its path is run alone, without the files beside it: it may"
+            " import what is installed or on the Python path of every node"
         )
     return text

@@ -4,6 +4,7 @@ Trials that were trained by other code are not comparable, so a run with other c
 copy of each file lies beside the results, under the fingerprint; it is run only on request.
 """
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from podium.orchestrator.study.foreign_code import (
 )
 from podium.orchestrator.study.study import Study
 from podium.trainables.foreign_code import ForeignCode
-from podium.trainables.loss_files import file_of, keep_files
+from podium.trainables.own_files import file_of, keep_files
 
 
 def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
@@ -33,7 +34,8 @@ def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
         CorruptFileError: the snapshot is damaged.
     """
     recorded = (read_study(paths) or {}).get("code", {})
-    named = import_paths(study.loss_names, [item.name for item in study.backbones])
+    others = [item.name for item in study.backbones]
+    named = import_paths(study.loss_names, [*others, study.training.transform])
     code = {path: recorded[path] for path in named if path in recorded}
     new = code_now(path for path in named if path not in recorded)
     return replace(study, code={**code, **{path: it.fingerprint for path, it in new.items()}})
@@ -51,7 +53,7 @@ def refuse_changed_code(study: Study, paths: StudyPaths) -> set[str]:
         TrialInputError: a module is not here, or its files cannot be read.
     """
     changes = changed_code(study.code)
-    used = _used(paths) if changes else set()
+    used = _used(study, paths) if changes else set()
     if lines := [
         f"  {text} (as it was: {paths.code_folder(study.code[path])})"
         for path, text in changes.items()
@@ -86,7 +88,8 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
         return study
     asks = read_asks(paths)
     for search in searches(study):
-        if changed & set(import_paths((search.loss,), (search.block.backbone,))):
+        others = (search.block.backbone, study.training.transform)
+        if changed & set(import_paths((search.loss,), others)):
             remove(*(paths.checkpoint(ask.trial_id) for ask in asks.get(search.id, ())))
             remove_journal(paths, search.id)
     names = ", ".join(sorted(changed))
@@ -134,11 +137,13 @@ def keep_recorded_files(paths: StudyPaths) -> None:
             keep_files({file: read_copies(paths, told)[file]})
 
 
-def _used(paths: StudyPaths) -> set[str]:
-    """Import paths of all losses and backbones that have rows."""
+def _used(study: Study, paths: StudyPaths) -> set[str]:
+    """Import paths of all losses and backbones that have rows, and of the transform if any has."""
     from podium.orchestrator.results.trial_files.reader import (
         Reader,  # loads polars, which plans spare
     )
 
     rows = Reader(paths.folder).trials().select("loss", "backbone").unique().collect()
-    return {path for loss, backbone in rows.rows() for path in import_paths((loss,), (backbone,))}
+    transform = study.training.transform
+    trained = [import_paths((loss,), (backbone, transform)) for loss, backbone in rows.rows()]
+    return set(itertools.chain.from_iterable(trained))

@@ -11,18 +11,24 @@ from podium.trainables.network.backbone_facts import is_external
 from podium.trainables.settings.loss_expression import parse_loss
 
 
-def import_paths(losses: Iterable[str], backbones: Iterable[str]) -> tuple[str, ...]:
-    """All that these losses and backbones name by import path or file, each once, sorted."""
+def import_paths(losses: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """All that losses, and backbones and transforms, name by import path or file, once, sorted."""
     terms = [term for loss in losses for term in parse_loss(loss).all_terms]
     named = {term.name for term in terms if term.is_external}
-    return tuple(sorted(named | {name for name in backbones if is_external(name)}))
+    return tuple(sorted(named | {name for name in others if is_external(name)}))
 
 
-def code_of_trial(code: Mapping[str, str], loss: str, backbone: str) -> dict[str, str]:
-    """The part of a study's code, import path -> fingerprint, that a trial runs."""
+def code_of_trial(code: Mapping[str, str], loss: str, *others: str) -> dict[str, str]:
+    """The part of a study's code, import path -> fingerprint, that a trial runs.
+
+    Args:
+        code: that of the study.
+        loss: the trial's loss.
+        others: its backbone and its transform.
+    """
     if not code:
         return {}
-    return {path: code[path] for path in import_paths((loss,), (backbone,)) if path in code}
+    return {path: code[path] for path in import_paths((loss,), others) if path in code}
 
 
 def code_now(import_paths: Iterable[str]) -> dict[str, ForeignCode]:

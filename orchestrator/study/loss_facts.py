@@ -34,7 +34,7 @@ from podium.search_spaces.training_parameters import (
     TRAINING_SPACES,
 )
 from podium.trainables.errors import TrialInputError
-from podium.trainables.loss_files import file_of, version_of
+from podium.trainables.own_files import file_of, version_of
 from podium.trainables.registry import literals
 from podium.trainables.settings.legal_ranges import (
     DECLARATIONS,
@@ -165,7 +165,7 @@ def facts_of(loss: str) -> LossFacts:
     """Facts of a loss by its name in a study; see `trainables.settings.loss_expression`.
 
     Raises:
-        TrialInputError: a name in it is unknown, a file was not read (`trainables.loss_files`), or
+        TrialInputError: a name in it is unknown, a file was not read (`trainables.own_files`), or
             a loss cannot be used with a memory.
     """
     return _facts_of(loss, version_of(loss))

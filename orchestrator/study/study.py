@@ -176,6 +176,11 @@ class StudyTraining:
     recipe: str = "fast"
     overrides: Mapping[str, HyperparameterValue] = field(default_factory=dict)
 
+    @property
+    def transform(self) -> str:
+        """Code of one's own that changes training images; empty for none."""
+        return str(self.overrides.get("transform", ""))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSettings:

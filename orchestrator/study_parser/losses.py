@@ -16,7 +16,7 @@ from podium.orchestrator.study_parser.read_keys import read_items, read_keys, re
 from podium.orchestrator.study_parser.yaml_tree import Path
 from podium.search_spaces.parameters import Choice, Int, Real, Space, Value
 from podium.trainables.errors import TrialInputError
-from podium.trainables.loss_files import paths_in, read_files
+from podium.trainables.own_files import paths_in, read_files
 from podium.trainables.registry import names
 from podium.trainables.settings.legal_ranges import Interval, Number, OneOf, Parameter, Whole
 from podium.trainables.settings.trial_settings import BASELINES

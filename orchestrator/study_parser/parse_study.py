@@ -37,6 +37,7 @@ from podium.orchestrator.study.study import (
 from podium.orchestrator.study_parser.file_paths import (
     MAX_TABLE_BYTES,
     UnreadableError,
+    base_folder,
     read_path,
     read_storage,
     read_text,
@@ -53,6 +54,7 @@ from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.initial_weights import weights_problem
+from podium.trainables.own_files import class_in_file, read_files
 from podium.trainables.recipes import RECIPES
 from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole, entry_of
 from podium.trainables.settings.legal_ranges import Text as AnyText
@@ -183,6 +185,8 @@ def read_study(given: Given, problems: Problems) -> Study:
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
     datasets = _datasets(values.get("datasets", ["glyphs"]), problems)
     overrides = read_values(values.get("training", {}), _TRAINING, ("training",), problems)
+    if given_transform := overrides.get("transform"):
+        overrides["transform"] = _transform(str(given_transform), problems)
     recipe = str(overrides.pop("recipe", default_recipe(datasets)))
     training = StudyTraining(recipe=recipe, overrides=overrides)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
@@ -211,6 +215,16 @@ def read_study(given: Given, problems: Problems) -> Study:
         ks=keys.metrics.k,
         **plain,
     )
+
+
+def _transform(given: str, problems: Problems) -> str:
+    """The name of a transform, whose file is read; what is wrong with it is noted."""
+    path = ("training", "transform")
+    try:
+        read_files(given, base_folder(problems.position(path)))
+    except TrialInputError as error:
+        problems.add(path, str(error))
+    return class_in_file(given) or given
 
 
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:

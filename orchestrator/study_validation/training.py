@@ -22,6 +22,7 @@ from podium.trainables.settings.frozen_feature_rules import (
 )
 from podium.trainables.settings.loss_expression import prefix_lengths
 from podium.trainables.settings.training_settings import balanced_samplers
+from podium.trainables.settings.trial_settings import DatasetSettings
 from podium.trainables.tasks import loss_problem, sampler_problem
 
 
@@ -187,6 +188,8 @@ def _check_images(study: Study, problems: Problems) -> None:
             if problem:
                 problems.add(("backbones", index), problem)
             is_augmented = features is None and training.mode != FROZEN_FEATURES
+            if is_augmented and training.transform and not problems.concern("training"):
+                _check_transform(study, dataset, training.transform, problems)
             is_for_files = training.augmentation != "shift"
             fits = training.augmentation == "none" or is_for_files == has_image_files(dataset)
             if is_augmented and not fits and not problems.concern("training"):  # once for all
@@ -201,6 +204,22 @@ def _check_images(study: Study, problems: Problems) -> None:
                 )
                 key = "augmentation" if "augmentation" in study.training.overrides else "recipe"
                 problems.add(("training", key), rule, got=getattr(training, key))
+
+
+def _check_transform(
+    study: Study, dataset: DatasetSettings, transform: str, problems: Problems
+) -> None:
+    """Note a transform that is not there, or fails on a black image."""
+    import torch  # only transforms need it
+
+    from podium.trainables.batches.own_transform import transform_at, transformed
+
+    side = dataset_facts(dataset).side or (*study.image_sizes, 224)[0]
+    images_BCHW = torch.zeros(1, 3 if has_image_files(dataset) else 1, side, side).byte()
+    try:
+        transformed(transform, transform_at(transform), images_BCHW, study.seed)
+    except TrialInputError as error:
+        problems.add("training.transform", str(error))
 
 
 def check_sizes(study: Study, problems: Problems) -> None:

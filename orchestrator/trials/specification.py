@@ -9,7 +9,7 @@ from podium.orchestrator.ids_and_seeds import config_hash, copy_id
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.study.resource_demand import Demand
 from podium.orchestrator.study.study import KeepSettings, Search, TrainOn
-from podium.trainables.loss_files import files_of
+from podium.trainables.own_files import files_of
 from podium.trainables.settings.population_agreement import agreement
 from podium.trainables.settings.training_settings import HyperparameterValue
 from podium.trainables.settings.trial_settings import TrialSettings
@@ -33,7 +33,7 @@ class TrialJob:
         gather_seconds: how long epochs between two rungs are gathered before they are reported,
             by workers of which a message costs the scheduler as much as some epochs take.
         keeps_log: whether its log file is kept whatever becomes of it.
-        loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
+        own_files: name -> bytes of the files of its loss and transform (`trainables.own_files`).
     """
 
     trial_id: str
@@ -49,7 +49,7 @@ class TrialJob:
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True
-    loss_files: Mapping[str, bytes] = field(default_factory=dict)
+    own_files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def _epochs(self) -> int:
@@ -137,7 +137,7 @@ class TrialSpec:
             population=agreement(self.settings) if demand.is_member else None,
             keeps_model=keep.models and self.stage == "final",
             keeps_embeddings=keep.embeddings and self.stage != "search",
-            loss_files=files_of(self.settings.loss),
+            own_files=files_of(self.settings.loss) | files_of(self.settings.training.transform),
         )
 
     def copy(self) -> "TrialSpec":

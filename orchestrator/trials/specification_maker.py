@@ -180,6 +180,7 @@ class TrialSpecMaker:
     ) -> TrialSettings:
         """What all stages set alike."""
         study, block = self._study, search.block
+        training = training_of(study, block)
         return TrialSettings(
             dataset=dataset_of(study, block),
             protocol=protocol,
@@ -189,12 +190,12 @@ class TrialSpecMaker:
             image_size=block.image_size,
             loss=search.loss,
             hyperparameters=dict(config),
-            training=training_of(study, block),
+            training=training,
             seed=seed,
             ks=study.ks,
             draw=draw,
             num_threads=max(1, int(demand_of(study).cpus)),
-            code=code_of_trial(study.code, search.loss, block.backbone),
+            code=code_of_trial(study.code, search.loss, block.backbone, training.transform),
         )
 
     def _spec(

@@ -34,7 +34,7 @@ from podium.orchestrator.worker.process_memory import device_memory, devices, me
 from podium.orchestrator.worker.trial_log import TrialLog
 from podium.trainables.errors import DataError, TrialInputError
 from podium.trainables.importable_code import failure_text
-from podium.trainables.loss_files import keep_files
+from podium.trainables.own_files import keep_files
 from podium.trainables.trial_reports import Report
 
 
@@ -110,7 +110,7 @@ class WorkerAttempt:
         self._has_begun = True
         self._untold_begin = True
         self._attempt = replace(self._attempt, members=members)
-        keep_files(self.job.loss_files)
+        keep_files(self.job.own_files)
         _refuse_other_code(self.job)
 
     def take(self, report: Report) -> list[Message]:
@@ -138,8 +138,8 @@ class WorkerAttempt:
         # What a user has to fix is shown in full, of torch's errors the first line.
         lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
         text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
-        if cause == ERROR and self.job.loss_files:
-            text = redacted(failure_text(error, self.job.loss_files))
+        if cause == ERROR and self.job.own_files:
+            text = redacted(failure_text(error, self.job.own_files))
         if cause in (DATA, STORE) and where not in text:
             text += f" (on the {where})"  # other nodes may see the files
         peak_mb, device_mb = memory_at(cause)

@@ -14,7 +14,7 @@ from podium.comparison.design import OPPONENTS, comparison_keys, description, st
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.study.loss_facts import facts_of
-from podium.trainables.loss_files import read_files
+from podium.trainables.own_files import read_files
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
 

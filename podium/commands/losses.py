@@ -11,7 +11,7 @@ from podium.orchestrator.study.loss_facts import LossFacts, facts_of
 from podium.search_spaces.parameters import Choice, Int, Real
 from podium.search_spaces.training_parameters import TRAINING_SPACES
 from podium.terminal.printing import AsJson, print_json, print_table, say
-from podium.trainables.loss_files import read_files
+from podium.trainables.own_files import read_files
 from podium.trainables.registry import names, summary
 from podium.trainables.settings.legal_ranges import Parameter
 

@@ -24,7 +24,7 @@ from podium.trainables.dataset_interface.class_splits import (
 )
 from podium.trainables.dataset_interface.dataset import DatasetFacts
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
-from podium.trainables.loss_files import files_of
+from podium.trainables.own_files import files_of
 from podium.trainables.settings.loss_expression import parse_loss
 from podium.trainables.settings.trial_settings import DatasetSettings
 

@@ -1,4 +1,4 @@
-"""A loss in a file beside the study: run without a Python path, read without the file."""
+"""A loss and a transform in files beside the study: run without a Python path, read without."""
 
 import re
 
@@ -38,10 +38,14 @@ losses:
 protocol: {kind: fixed, val_fraction: 0.4}
 search: {trials: 2, early_stopping: none, sampler: random, order: deterministic}
 final: {seeds: 1}
-training: {epochs: 1, batch_size: 16}
+training: {epochs: 1, batch_size: 16, transform: ./losses/turn.py:turned}
 keep: {models: false, embeddings: false}
 """
 NAME = "mine.py:Mine"
+TRANSFORM = """
+def turned(image_CHW):
+    return image_CHW.rot90(dims=(1, 2))
+"""
 
 
 def written(folder):
@@ -49,6 +53,7 @@ def written(folder):
     (folder / "losses").mkdir(parents=True)
     file = folder / "losses" / "mine.py"
     file.write_text(LOSS.format(file=str(file)))
+    (folder / "losses" / "turn.py").write_text(TRANSFORM)
     (folder / "study.yaml").write_text(STUDY)
     (folder / "elsewhere").mkdir()
     return folder / "study.yaml", file
@@ -119,12 +124,14 @@ def test_the_copy_is_run_only_if_it_is_trusted(ran, capsys):
 
 
 def test_a_rerun_says_that_code_on_the_python_path_is_another_and_trains_the_present_one(tmp_path):
-    (tmp_path / "own.py").write_text(LOSS.format(file="nowhere"))
-    (tmp_path / "study.yaml").write_text(STUDY.replace("./losses/mine.py:Mine", "own:Mine"))
+    (tmp_path / "own.py").write_text(LOSS.format(file="nowhere") + TRANSFORM)
+    of_module = STUDY.replace("./losses/mine.py:Mine", "own:Mine")
+    of_module = of_module.replace("./losses/turn.py:turned", "own:turned")
+    (tmp_path / "study.yaml").write_text(of_module)
     end = podium("run", "study.yaml", "--local", "--no-report", cwd=tmp_path)
     assert end.returncode == 0, end.stderr
     trials = trials_of(tmp_path / "podium-results" / "own-file").filter(loss="own:Mine")
-    changed = LOSS.format(file="nowhere").replace("- self.margin", "+ self.margin")
+    changed = LOSS.format(file="nowhere").replace("- self.margin", "+ self.margin") + TRANSFORM
     (tmp_path / "own.py").write_text(changed)
     end = podium("trial", "rerun", trials["trial_id"][0], cwd=tmp_path)
     assert end.returncode == 1, end.stderr

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from podium.trainables.errors import TrialInputError, did_you_mean
-from podium.trainables.loss_files import AROUND, class_in_file
 from podium.trainables.other_names import PML_NAMES
+from podium.trainables.own_files import AROUND, class_in_file
 from podium.trainables.registry import names
 from podium.trainables.settings.legal_ranges import Interval, Parameter, Whole
 from podium.trainables.settings.training_settings import HyperparameterValue

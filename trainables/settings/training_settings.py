@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.registry import literals, names
-from podium.trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
+from podium.trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Text, Whole
 
 HyperparameterValue = bool | int | float | str
 
@@ -116,6 +116,9 @@ class TrainingSettings:
     """Change of training images: ``shift`` (one pixel, of images that have a size of their own),
     ``random_resized_crop`` with a flip, or ``random_crop`` with a flip: a square of
     ``evaluation_crop`` of the shorter side, somewhere."""
+    transform: Annotated[str, Text()] = ""
+    """Code of one's own that changes each training image after the augmentation, as
+    ``package.module:NAME`` or ``./mine.py:NAME``; empty for none."""
     crop_scale_min: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.08
     """Smallest part of an image's area that a random crop keeps."""
     evaluation_crop: Annotated[float, Interval(0.0, 1.0, low_inclusive=False)] = 0.875
@@ -173,9 +176,10 @@ UNSET: Mapping[str, HyperparameterValue] = MappingProxyType(
         "layer_decay": 1.0,
         "lora_rank": 0,
         "gradient_checkpointing": False,
+        "transform": "",
     }
 )
-"""Settings of fine-tuning -> their default, at which they are no part of a trial's id."""
+"""Settings -> their default, at which they are no part of a trial's id."""
 
 # A recipe is the name of a set of values; to override it alone would change nothing.
 TRAINING_TYPES: Mapping[str, type] = MappingProxyType(

@@ -24,7 +24,8 @@ def unused_settings(
     clips_proxies = training.clip_value > 0 and training.clipped == "loss"
     optimiser, steps, epochs = training.optimiser, training.step_epochs, training.epochs
     size, crop = training.batch_size, training.augmentation
-    of_images = "augmentation crop_scale_min evaluation_crop cache loader channels_last pooling"
+    of_training = "augmentation transform crop_scale_min"
+    of_images = f"{of_training} evaluation_crop cache loader channels_last pooling"
     of_backbone = "warm_up_epochs batch_norm layer_decay lora_rank gradient_checkpointing"
     own_size = f"the images of {dataset} have a size of their own"
     is_short = epochs - training.linear_warm_up_epochs < 2
@@ -32,7 +33,7 @@ def unused_settings(
     # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     conditions = (
         (has_vectors, of_images, "there are no images"),
-        (is_frozen, "augmentation crop_scale_min", "features are computed once, as for tests"),
+        (is_frozen, of_training, "features are computed once, as for tests"),
         (is_frozen, of_backbone, "the backbone is frozen"),
         (is_frozen, "micro_batch_size", "features of a batch always fit"),
         (has_own_size, "cache loader evaluation_crop", own_size),

@@ -11,6 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from podium.trainables.batches.labelled_images import LabelledImages
+from podium.trainables.batches.own_transform import transform_at, transformed
 from podium.trainables.dataset_interface.batch_sampler import Embeddings, Sampler
 from podium.trainables.device import sent
 from podium.trainables.loss_composition.loss_base import Criterion
@@ -71,6 +72,7 @@ class TrainingBatches:
             **{need: known[need] for need in sampler.needs},
         )
         self.need_embeddings = self._sampler.needs_embeddings
+        self._transform = training.transform
 
     def epoch(
         self, epoch: int, embeddings_ND: Embeddings | None = None
@@ -81,7 +83,11 @@ class TrainingBatches:
         images = self._images.batches.training(
             batches, derive_seed(self._seed, "shifts", epoch), self.num_views
         )
-        for indices_B, images_ in zip(batches, images, strict=True):
+        transform = transform_at(self._transform) if self._transform else None
+        for step, (indices_B, images_) in enumerate(zip(batches, images, strict=True)):
+            if transform is not None:
+                seed = derive_seed(self._seed, "transform", epoch, step)
+                images_ = transformed(self._transform, transform, images_, seed)
             yield images_, self._beside_embeddings(indices_B, tuples)
 
     def _beside_embeddings(

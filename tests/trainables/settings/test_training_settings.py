@@ -19,7 +19,7 @@ schedule linear_warm_up_epochs layer_decay
 warm_up_epochs batch_norm lora_rank
 clip_value clipped
 precision channels_last compile gradient_checkpointing
-augmentation crop_scale_min evaluation_crop cache loader
+augmentation transform crop_scale_min evaluation_crop cache loader
 pooling head_init layer_norm l2
 """
 

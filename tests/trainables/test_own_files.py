@@ -7,7 +7,7 @@ import pytest
 from podium.trainables.errors import TrialInputError
 from podium.trainables.foreign_code import foreign_code
 from podium.trainables.importable_code import module_class
-from podium.trainables.loss_files import (
+from podium.trainables.own_files import (
     class_in_file,
     files_of,
     keep_files,
@@ -132,7 +132,7 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbours(tmp_path):
 
 def test_a_file_that_is_too_large_is_refused(tmp_path):
     (tmp_path / "large.py").write_bytes(b"#" * (2**20 + 1))
-    with pytest.raises(TrialInputError, match="too large for a loss"):
+    with pytest.raises(TrialInputError, match="too large: a file of code has at most"):
         read_files("large.py:Mine", tmp_path)
 
 

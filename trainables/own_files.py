@@ -1,4 +1,4 @@
-"""Losses in files of one's own: read where they are named by path, then known by the file's name.
+"""Losses and transforms in files of one's own: read where named, then known by the file's name.
 
 ``./losses/mine.py:MyLoss`` is ``mine.py:MyLoss`` from then on, wherever the file lies. Its bytes
 are kept in this process and travel with each trial (`orchestrator.trials.specification.TrialJob`),
@@ -60,13 +60,13 @@ def keep_files(files: Mapping[str, bytes]) -> None:
     _sources.update(files)
 
 
-def files_of(loss: str) -> dict[str, bytes]:
-    """Name -> bytes of all files that the losses of an expression are in.
+def files_of(name: str) -> dict[str, bytes]:
+    """Name -> bytes of all files that the losses of an expression, or a transform, are in.
 
     Raises:
         TrialInputError: one was not read.
     """
-    return {file: source_of(file) for file in (Path(path).name for path in paths_in(loss))}
+    return {file: source_of(file) for file in (Path(path).name for path in paths_in(name))}
 
 
 def source_of(file: str) -> bytes:
@@ -77,7 +77,7 @@ def source_of(file: str) -> bytes:
     """
     if file not in _sources:
         raise TrialInputError(
-            f"{file} is a file of a loss, and its path was not given: name the loss by it, such"
+            f"{file} is a file of one's own, and its path was not given: name it by that, such"
             f" as ./{file}:Class, or give the study file that does; commands that read a results"
             " folder and have --trust-code run its copy"
         )
@@ -104,5 +104,7 @@ def _read(folder: Path, given: str) -> bytes:
     except (OSError, RuntimeError) as error:  # RuntimeError: ~name, where there is no such user
         raise TrialInputError(f"cannot read {given}: {error}") from error
     if len(data) > _MOST_BYTES:
-        raise TrialInputError(f"{path} is too large for a loss: at most {_MOST_BYTES} bytes")
+        raise TrialInputError(
+            f"{path} is too large: a file of code has at most {_MOST_BYTES} bytes"
+        )
     return data
