@@ -8,9 +8,9 @@ const BAR = 34; // pixels above the ranks, for the bar of the critical differenc
 kinds.critical_difference = ({ names, ranks, groups, test, criticalDifference }, width) => {
   const rows = names.map((name, i) => ({ name, rank: ranks[i] }));
   const last = names.length;
-  const line = last > 24 ? 17 : 24;
-  const labels = rows.map((it) => `${it.name}  ${numberText(it.rank)}`);
-  const left = roomFor(labels, width, { share: 0.42 });
+  const names_and_ranks = rows.map((it) => `${it.name}  ${numberText(it.rank)}`);
+  const { labels, room: left, apart } = labelsOf(names_and_ranks, width, 0.42);
+  const line = Math.max(apart, last > 24 ? 17 : 24);
   const most = Math.max(1, Math.floor(BRACKETS_SHARE * width / BRACKET));
   const shown = groups.slice(0, most);
   const right = BRACKET * shown.length + 22;
@@ -32,25 +32,19 @@ kinds.critical_difference = ({ names, ranks, groups, test, criticalDifference },
     marginTop: bar + 24, marginBottom: 40 + (more ? 16 : 0), marginLeft: left, marginRight: right,
     x: { domain: [1, Math.max(2, last)], axis: "top", label: null, tickFormat: "d", ticks, inset: INSET },
     y: { type: "point", domain: names, label: null, tickSize: 0, padding: 0.5,
-      tickFormat: (name) => rankedLabel(name, ranks[places.get(name)], left) },
+      tickFormat: (name) => labels[places.get(name)] },
     marks: [
       Plot.gridX({ ticks, strokeOpacity: 0.12 }),
       ...(criticalDifference === null ? [] : barOf(criticalDifference, names[0], line)),
       Plot.ruleY(rows, { y: "name", x1: 1, x2: "rank", stroke: (it) => colourOf(it.name), strokeOpacity: 0.35, strokeWidth: 1.5, insetLeft: -INSET, ...tagged(rows, (it) => it.name) }),
       Plot.dot(rows, { y: "name", x: "rank", r: 5, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(rows, (it) => it.name) }),
       ...shown.flatMap((group, i) => bracketOf(group, i, places)),
-      Plot.text([fitted("Average rank (1 is best)", width)], { frameAnchor: "bottom-left", dy: 16, textAnchor: "start" }),
+      Plot.text(["Average rank (1 is best)"], { frameAnchor: "bottom-left", dy: 16, textAnchor: "start" }),
       ...(more ? [Plot.text([`${more} more ${more === 1 ? "group is" : "groups are"} in the table.`], { frameAnchor: "bottom-left", dy: 32, textAnchor: "start", fill: "var(--muted)" })] : []),
       Plot.tip(rows, Plot.pointerY({ y: "name", x: "rank", title: tip })),
     ],
   });
 };
-
-// The name is cut, never its rank.
-function rankedLabel(name, rank, room) {
-  const text = `  ${numberText(rank)}`;
-  return fitted(name, room - widthOf(text)) + text;
-}
 
 // The critical difference as long as it is on the axis of ranks, from the first rank on.
 function barOf(length, first, line) {

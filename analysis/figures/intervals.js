@@ -10,9 +10,11 @@ kinds.intervals = (values, width) => {
   const isGrouped = lines.some((it) => it.head !== undefined);
   const isShared = rows.some((it, i) => i > 0 && it.y === rows[i - 1].y);
   const hasDots = rows.some((it) => it.dots.length);
-  const line = (lines.length > 24 ? 17 : lines.length > 8 ? 21 : 25) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
   const names = shortened(lines.map((it) => it.name ?? ""));
-  const left = roomFor(names, width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
+  const { labels, room, apart } = labelsOf(names, width, width < 560 ? 0.4 : 0.3);
+  const left = room + (isGrouped ? 6 : 0);
+  const usual = (lines.length > 24 ? 17 : lines.length > 8 ? 21 : 25) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
+  const line = Math.max(apart, usual);
   const columns = columnsOf(rows, heads, width);
   const right = columns.reduce((sum, it) => sum + it.room, 14);
   const colour = (it) => looks[it.competitor]?.[0] ?? FIRST_COLOUR;
@@ -33,9 +35,9 @@ kinds.intervals = (values, width) => {
     height: 58 + line * lines.length,
     marginTop: heads.length || regionLabel ? 30 : 10, marginBottom: 40,
     marginLeft: left, marginRight: right,
-    x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: fitted(axis, width - right - 8), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelArrow: "none" },
+    x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: wrapped(axis, width - right - 20), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelArrow: "none" },
     y: { type: "band", domain: lines.map((_, i) => i), label: null, tickSize: 0, padding: 0,
-      tickFormat: (i) => fitted(names[i], left) },
+      tickFormat: (i) => labels[i] },
     marks: [
       ...(region ? [
         Plot.rect([0], { x1: inside(region[0]), x2: inside(region[1]), fill: "var(--muted)", fillOpacity: 0.16 }),
@@ -45,7 +47,7 @@ kinds.intervals = (values, width) => {
       ...(reference === null ? [] : [Plot.ruleX([reference], { stroke: "currentColor", strokeDasharray: isBars ? null : "4 3" })]),
       ...(isShared ? [Plot.ruleY(lines, { y: "y", strokeOpacity: 0.12 })] : []),
       Plot.text(lines.filter((it) => it.head !== undefined), {
-        y: "y", frameAnchor: "left", dx: 4 - left, textAnchor: "start", fontWeight: 600, text: (it) => fitted(it.head, width),
+        y: "y", frameAnchor: "left", dx: 4 - left, textAnchor: "start", fontWeight: 600, text: (it) => wrapped(it.head, width - 12),
         stroke: "var(--paper)", strokeWidth: 4, fill: "currentColor", paintOrder: "stroke",
       }),
       ...(isBars ? [Plot.barX(known, {
@@ -71,7 +73,7 @@ function regionText({ region, regionLabel, domain }, across, inside) {
   const middle = (inside(region[0]) + inside(region[1])) / 2;
   const share = (middle - domain[0]) / (domain[1] - domain[0]);
   const [x, textAnchor] = share > 0.6 ? [inside(region[1]), "end"] : share < 0.4 ? [inside(region[0]), "start"] : [middle, "middle"];
-  return Plot.text([fitted(regionLabel, 0.6 * across)], { x: () => x, textAnchor, frameAnchor: "top", dy: -12, fill: "var(--muted)", fontSize: 11 });
+  return Plot.text([wrapped(regionLabel, across, 11)], { x: () => x, textAnchor, frameAnchor: "top", lineAnchor: "bottom", dy: -4, fill: "var(--muted)", fontSize: 11 });
 }
 
 // Fields as lists -> rows, with what is left out where no row has it.

@@ -1,7 +1,8 @@
 // Lines over a number, one for each competitor, with their names at their ends.
 
 const LABEL = 14; // pixels from one name to the next
-const MOST_NAMES = 26; // of lines that make a plot higher; beyond, only those in colour are named
+const INDENT = 6; // pixels, of what a name continues with
+const MOST_NAMES = 34; // lines of text that make a plot higher; beyond, only colours are named
 const STATES = { c: "complete", p: "pruned", f: "failed" };
 
 kinds.lines = ({ x, y, xs, lines, band, are_steps, has_points }, width) => {
@@ -15,11 +16,15 @@ kinds.lines = ({ x, y, xs, lines, band, are_steps, has_points }, width) => {
   for (const dot of dots) dot.shown = dot.y ?? yDomain[0];
 
   const names = [...new Set(drawn.map((line) => line.name))];
-  const inner = innerHeight(names.length, width);
-  const named = names.length * LABEL <= inner ? names : names.filter((name) => !isOther(name));
-  const room = roomFor(named, width, { share: 0.34 }) + 12;
+  const textLines = (some) => labelsOf(some, width, 0.34).labels.join("\n").split("\n").length;
+  const inner = innerHeight(textLines(names), width);
+  const named = textLines(names) * LABEL <= inner ? names : names.filter((name) => !isOther(name));
+  const { labels, room } = labelsOf(named, width, 0.34);
+  const marginRight = room + 12 + INDENT;
   const marginLeft = roomForNumbers(y, yDomain);
-  const mains = named.map((name) => drawn.find((line) => line.name === name));
+  const xOptions = axisOptions(x, xDomain, width - marginLeft - marginRight, { isX: true });
+  const marginBottom = xOptions.labelOffset + 6;
+  const mains = named.map((name, i) => ({ line: drawn.find((line) => line.name === name), label: labels[i] }));
 
   const banded = points.filter((it) => it.low !== null && it.high !== null && !isOther(it.name));
   const known = points.filter((it) => it.y !== null);
@@ -29,7 +34,7 @@ kinds.lines = ({ x, y, xs, lines, band, are_steps, has_points }, width) => {
   };
   const targets = [...known, ...dots];
   return fadeOthers(plotOf(width, {
-    height: inner + 24 + 42, marginTop: 24, marginBottom: 42, marginLeft, marginRight: room, marks: [
+    height: inner + 24 + marginBottom, marginTop: 24, marginBottom, marginLeft, marginRight, marks: [
       Plot.gridY({ strokeOpacity: 0.12 }),
       Plot.areaY(banded, { x: "x", y1: "low", y2: "high", z: "line", fill: (it) => colourOf(it.name), fillOpacity: 0.12, curve: are_steps ? "step-after" : "linear", ...tagged(banded, (it) => it.name) }),
       Plot.line(points, {
@@ -40,10 +45,10 @@ kinds.lines = ({ x, y, xs, lines, band, are_steps, has_points }, width) => {
       trials("pruned", { stroke: (it) => colourOf(it.name), fill: "var(--paper)" }),
       trials("failed", { stroke: (it) => colourOf(it.name), symbol: "times", strokeWidth: 1.8 }),
       ...(has_points ? [Plot.dot(known, { x: "x", y: "y", r: 4, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(known, (it) => it.name) })] : []),
-      namesAtEnds(mains, room),
+      namesAtEnds(mains),
       Plot.tip(targets, Plot.pointer({ x: "x", y: (it) => it.shown ?? it.y, title: (it) => tipOf(it, { x, y, band }), maxRadius: 60 })),
     ],
-    x: axisOptions(x, xDomain, width - marginLeft - room, { isX: true }),
+    x: xOptions,
     y: axisOptions(y, yDomain, inner, { isX: false }),
   }));
 };
@@ -75,14 +80,15 @@ function tipOf(it, { x, y, band }) {
   ].join("\n");
 }
 
-// A mark: the name of each line at its end, moved apart, with a line that leads there.
-function namesAtEnds(lines, room) {
+// A mark: the label of each line at its end, its lines of text moved apart, the first led to.
+function namesAtEnds(mains) {
   return (index, scales, values, { width, height, marginRight, marginTop, marginBottom }) => {
     const group = svgElement("g", { "aria-label": "names" });
-    const ends = lines.map((line) => ({ line, point: line.points.filter((it) => it.y !== null).at(-1) }))
-      .filter(({ point }) => point).sort((a, b) => scales.y(a.point.y) - scales.y(b.point.y));
+    const ends = mains.map((it) => ({ ...it, point: it.line.points.filter(({ y }) => y !== null).at(-1) }))
+      .filter(({ point }) => point).sort((a, b) => scales.y(a.point.y) - scales.y(b.point.y))
+      .flatMap((it) => it.label.split("\n").map((label, i) => ({ ...it, label, isFirst: i === 0 })));
     const heights = movedApart(ends.map(({ point }) => scales.y(point.y)), marginTop, height - marginBottom);
-    ends.forEach(({ line, point }, i) => {
+    ends.forEach(({ line, point, label, isFirst }, i) => {
       const edge = width - marginRight;
       const from = scales.x(point.x) + 3;
       const leader = svgElement("path", {
@@ -90,9 +96,9 @@ function namesAtEnds(lines, room) {
         fill: "none", stroke: colourOf(line.name), "stroke-opacity": 0.6, "stroke-dasharray": "2 2",
       });
       const text = svgElement("text", {
-        x: edge + 13, y: heights[i], dy: "0.32em", fill: "currentColor", "text-anchor": "start",
-      }, fitted(line.name, room));
-      for (const element of [leader, text]) element.dataset.competitor = line.name;
+        x: edge + 13 + (isFirst ? 0 : INDENT), y: heights[i], dy: "0.32em", fill: "currentColor", "text-anchor": "start",
+      }, label);
+      for (const element of isFirst ? [leader, text] : [text]) element.dataset.competitor = line.name;
       group.append(leader, text);
     });
     return group;

@@ -1,15 +1,15 @@
 // Competitors by average rank with score and gain in columns.
 
-const TALLEST_ROW = 56, LOWEST_ROW = 15, PLOT_HEIGHT = 390; // pixels
+const TALLEST_ROW = 56, PLOT_HEIGHT = 390; // pixels
 const TICK = 22; // pixels that a number of the axis needs
 const MOST_TICKS = 12;
 const INSET = 8; // pixels between the ends of the axis and its edges
 
 kinds.ranking = ({ rows, score, gain, last }, width) => {
   const isNarrow = width < 560;
-  const row = Math.max(LOWEST_ROW, Math.min(TALLEST_ROW, PLOT_HEIGHT / rows.length));
   const names = rows.map((it) => `${it.rank_text}  ${it.name}`);
-  const left = roomFor(names, width, { share: isNarrow ? 0.36 : 0.3 });
+  const { labels, room: left, apart } = labelsOf(names, width, isNarrow ? 0.4 : 0.3);
+  const row = Math.max(apart, Math.min(TALLEST_ROW, PLOT_HEIGHT / rows.length));
   const column = isNarrow ? 54 : 92;
   const right = (gain ? 2 : 1) * column + 12;
   const end = width - 4;
@@ -32,7 +32,7 @@ kinds.ranking = ({ rows, score, gain, last }, width) => {
     marginLeft: left, marginRight: right,
     x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", ticks, tickFormat: "d", inset: INSET },
     y: { domain: rows.map((it) => it.name), label: null, tickSize: 0, padding: 0.2,
-      tickFormat: (name) => fitted(names[rows.findIndex((it) => it.name === name)], left) },
+      tickFormat: (name) => labels[rows.findIndex((it) => it.name === name)] },
     marks: [
       Plot.gridX(ticks, { strokeOpacity: 0.12 }),
       Plot.dot(rows, { y: "name", x: "rank", r: 5, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(rows, (it) => it.name) }),

@@ -143,7 +143,7 @@ def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: st
         (
             Column.text("Setting", "block"),
             Column.named("Loss", "loss", series),
-            *(Column.number(str(epoch), str(epoch)) for epoch in epochs),
+            *(Column.number(f"Epoch {epoch}", str(epoch)) for epoch in epochs),
         ),
         name="learning-curves-table",
         caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"

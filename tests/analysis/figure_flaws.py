@@ -58,7 +58,7 @@ FLAWS = """() => {
       .map((it) => ({ it, box: it.getBoundingClientRect(), corners: corners(it) }));
     const say = (flaw, text) => flaws.push(`${svg.parentElement.id}: ${flaw}: ${text}`);
     texts.forEach(({ it, box, corners }, i) => {
-      if (box.left < frame.left - 2 || box.right > frame.right + 2
+      if (it.textContent.includes("…") || box.left < frame.left - 2 || box.right > frame.right + 2
         || box.top < frame.top - 2 || box.bottom > frame.bottom + 2) say("cut", it.textContent);
       const scale = frame.width / svg.getAttribute("width");
       if (scale * parseFloat(getComputedStyle(it).fontSize) < 10.9) say("small", it.textContent);
@@ -72,3 +72,24 @@ FLAWS = """() => {
   return flaws;
 }"""
 """Texts that are cut, smaller than 11 pixels, too pale (WCAG 2.2, level AA) or overlap others."""
+
+CUT = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  for (let text; (text = texts.nextNode());) {
+    const parent = text.parentElement, range = document.createRange();
+    if (parent.closest("option, .skip") || !parent.checkVisibility()) continue;
+    range.selectNodeContents(text);
+    const rects = text.data.trim() ? [...range.getClientRects()] : [];
+    for (let box = parent; box; box = box.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(box);
+      const { left, right, top, bottom } = box.getBoundingClientRect();
+      const isAcross = (it) => it.left < left - 1 || it.right > right + 1;
+      const isAbove = (it) => it.top < top - 1 || it.bottom > bottom + 1;
+      const isBounded = overflowX !== "visible" || box === document.body;
+      if (isBounded && rects.some(isAcross) || overflowY === "hidden" && rects.some(isAbove))
+        found.push(text.data);
+    }
+  }
+  return found;
+}"""
+"""Texts of a page that reach beyond a box which does not show what is outside it."""

@@ -1,7 +1,7 @@
 // Chapters fold; the contents mark the one being read; a permalink opens what it points into.
 
 const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
-const chapters = [...document.querySelectorAll("details.chapter")];
+const folds = [...document.querySelectorAll("details")];
 
 function openTo(hash) {
   const target = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
@@ -18,8 +18,8 @@ for (const link of links.values()) link.addEventListener("click", () => openTo(l
 
 const all = document.querySelector(".contents .open-all");
 all?.addEventListener("click", () => {
-  const isOpening = chapters.some((chapter) => !chapter.open);
-  for (const chapter of chapters) chapter.open = isOpening;
+  const isOpening = folds.some((fold) => !fold.open);
+  for (const fold of folds) fold.open = isOpening;
   all.textContent = isOpening ? "Close all" : "Open all";
 });
 

@@ -55,17 +55,25 @@ function widthOf(text, size = FONT_SIZE) {
   return pen.measureText(text).width;
 }
 
-// Room in pixels that texts need beside the axes; at most a share of the width.
-function roomFor(texts, width, { share = 0.4, size = FONT_SIZE } = {}) {
-  const longest = Math.max(0, ...texts.map((text) => widthOf(text, size)));
-  return Math.min(Math.ceil(longest) + 14, Math.floor(width * share));
+// The text in lines of at most so many pixels, broken after spaces and signs where it can be.
+function wrapped(text, room, size = FONT_SIZE) {
+  const pieces = text.split(/(?<=[ _+/,-])/).flatMap((it) => widthOf(it.trim(), size) > room ? [...it] : [it]);
+  const lines = [""];
+  for (const piece of pieces) {
+    const longer = lines.at(-1) + piece;
+    if (lines.at(-1) && widthOf(longer.trim(), size) > room) lines.push(piece);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.map((it) => it.trim()).join("\n");
 }
 
-// The text, cut so that it fits into that many pixels beside the axes.
-function fitted(text, room, size = FONT_SIZE) {
-  let shown = text;
-  while (shown.length > 3 && widthOf(shown, size) > room - 12) shown = `${shown.slice(0, -2)}…`;
-  return shown;
+// Texts beside an axis in lines that take at most a share of the width: with the room in pixels
+// that they need beside it, and how far apart they have to be so that neighbours do not meet.
+function labelsOf(texts, width, share) {
+  const labels = texts.map((it) => wrapped(it, Math.floor(share * width) - 14));
+  const rows = labels.map((it) => it.split("\n"));
+  const room = Math.ceil(Math.max(0, ...rows.flat().map((it) => widthOf(it)))) + 14;
+  return { labels, room, apart: 3 + FONT_SIZE / 2 * Math.max(...rows.map((it, i) => it.length + (rows[i + 1] ?? it).length)) };
 }
 
 // Labels of blocks such as "cub200/resnet50/64" without the parts that all of them share.
@@ -167,8 +175,9 @@ function axisOptions(axis, domain, room, { isX }) {
   const needed = isX ? Math.max(...axis.ticks.map(([, text]) => widthOf(text) + 10)) : FONT_SIZE + 4;
   const step = axis.is_ordinal ? 1 : Math.max(1, Math.ceil(needed / each));
   const shown = axis.ticks.filter((_, i) => i % step === 0);
-  const text = (at) => shown.find(([it]) => it === at)?.[1] ?? "";
-  return { ...options, ticks: shown.map(([at]) => at), tickFormat: (at) => isX && axis.is_ordinal ? fitted(text(at), each + 8) : text(at) };
+  const { labels } = labelsOf(shown.map(([, text]) => text), isX && axis.is_ordinal ? each + 8 : Infinity, 1);
+  if (isX) options.labelOffset = 24 + FONT_SIZE * Math.max(...labels.map((it) => it.split("\n").length));
+  return { ...options, ticks: shown.map(([at]) => at), tickFormat: (at) => labels[shown.findIndex(([it]) => it === at)] ?? "" };
 }
 
 // Whole numbers within the domain, 1, 2 or 5 times a power of 10 apart.
@@ -200,8 +209,9 @@ function plainTick(value) {
 
 // Room in pixels that the numbers of a y axis need beside it.
 function roomForNumbers(axis, domain) {
+  const range = Math.abs(domain[1] - domain[0]), digits = range < 0.8 ? 2 : range < 8 ? 1 : 0;
   const texts = axis.ticks.length ? axis.ticks.map(([, text]) => text)
-    : domain.map((it) => axis.scale === "log" ? plainTick(Number(it.toPrecision(2))) : numberText(it, Math.abs(domain[1] - domain[0]) < 4 ? 1 : 0));
+    : domain.map((it) => axis.scale === "log" ? plainTick(Number(it.toPrecision(2))) : numberText(it, digits));
   return Math.max(34, ...texts.map((text) => widthOf(text) + 18));
 }
 

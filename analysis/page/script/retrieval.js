@@ -93,7 +93,7 @@ function startRetrieval(root) {
     picture.src = `data:image/webp;base64,${content}`;
     picture.alt = `${alt}${name}`;
     tile.querySelector(".mark").textContent = mark;
-    Object.assign(tile.querySelector(".class-name"), { textContent: name, title: name });
+    tile.querySelector(".class-name").textContent = name;
     return tile;
   }
 

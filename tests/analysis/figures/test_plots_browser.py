@@ -23,7 +23,13 @@ _WORDS = {"title": "Title"}
 
 
 def names(count):
-    stems = ("ArcFace", "Multi-similarity", "Contrastive", "Proxy anchor", "SoftTriple")
+    stems = (
+        "ArcFace",
+        "Multi-similarity+threshold_consistent_margin",
+        "Contrastive",
+        "Proxy anchor",
+        "SoftTriple",
+    )
     return [f"{stems[i % 5]} {i}" for i in range(count)]
 
 

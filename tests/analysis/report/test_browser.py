@@ -2,27 +2,9 @@
 
 import pytest
 
-from tests.analysis.figure_flaws import FLAWS
-from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
+from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
-CUT = """[...document.querySelectorAll(".scroll, .plots, pre")]
-  .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
-  .map((box) => box.innerText.slice(0, 80))"""
-
-
-@pytest.mark.parametrize("name", ["study", "table"])
-@every_size_and_scheme
-def test_the_page_is_quiet_loads_nothing_fits_and_its_figures_are_readable(
-    chromium, addresses, name, size, scheme
-):
-    visit = Visit(chromium, addresses[name], size, scheme)
-    visit.open_all()
-
-    assert visit.complaints == []
-    assert visit.run("document.documentElement.scrollWidth") <= size["width"]
-    assert visit.run(CUT) == []
-    assert visit.run(FLAWS) == []
 
 
 def test_only_boxes_that_scroll_are_stops_for_the_keyboard(chromium, addresses):

@@ -4,7 +4,7 @@ import pytest
 
 from podium.analysis.report.report import study_page
 from podium.trainables.registry import names as names_of
-from tests.analysis.figure_flaws import FLAWS
+from tests.analysis.figure_flaws import CUT, FLAWS
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.synthetic_study import write_store
@@ -36,6 +36,8 @@ PROTOCOLS = ProtocolTruth(
     repeats=2,
     configs=4,
 )
+
+SELECTORS = "[...document.querySelectorAll('.selector select')]"
 
 
 def bottom_of(visit, selector):
@@ -81,6 +83,27 @@ def test_verdict_facts_picture_and_leaders_are_on_the_first_screen(
     for selector in (".verdict-text", ".key-facts", *others):
         assert 0 < bottom_of(visit, selector) <= size["height"], selector
     assert 1 <= visit.run("document.querySelectorAll('.key-facts dd').length") <= 3
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (LAPTOP, "light"), (DESK, "light")])
+@pytest.mark.parametrize("name", ["study", "table", "many"])
+def test_no_text_is_cut_whatever_is_open_and_chosen_and_the_console_is_quiet(
+    chromium, pages, name, size, scheme
+):
+    visit = Visit(chromium, pages[name], size, scheme)
+    visit.drawn()
+    assert visit.run(CUT) == []
+    visit.open_all()
+    for choice in range(visit.run(f"Math.max(1, ...{SELECTORS}.map((it) => it.options.length))")):
+        visit.run(
+            f"for (const it of {SELECTORS}) if ({choice} < it.options.length) {{"
+            f" it.selectedIndex = {choice}; it.dispatchEvent(new Event('change')); }}"
+        )
+        visit.drawn()
+        assert visit.run(CUT) == []
+        assert visit.run(FLAWS) == []
+    assert visit.run("document.documentElement.scrollWidth") <= size["width"]
     assert visit.complaints == []
 
 
@@ -135,9 +158,9 @@ def test_a_permalink_leads_to_its_section_once_all_is_drawn(chromium, addresses)
     assert 0 <= top < LAPTOP["height"]
 
 
-def test_all_chapters_are_opened_and_closed_by_one_button(visit):
+def test_all_folds_are_opened_and_closed_by_one_button(visit):
     button = visit.page.locator(".open-all")
-    closed = "document.querySelectorAll('details.chapter:not([open])').length"
+    closed = "document.querySelectorAll('details:not([open])').length"
     assert visit.run(closed) > 0
 
     button.focus()
@@ -146,7 +169,7 @@ def test_all_chapters_are_opened_and_closed_by_one_button(visit):
     assert button.inner_text() == "Close all"
 
     button.click()
-    assert visit.run("document.querySelectorAll('details.chapter[open]').length") == 0
+    assert visit.run("document.querySelectorAll('details[open]').length") == 0
 
 
 def test_what_is_not_shown_is_listed_with_its_reason(visit):
