@@ -186,7 +186,7 @@ ROOMS: dict[str, set[str]] = {
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hypothesis_tests",
         "analysis/page", "analysis/scores", "analysis/tournament", "orchestrator/results/records",
-        "orchestrator/results/storage", "podium/errors",
+        "podium/errors",
     },
     "orchestrator/study_parser": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",

@@ -19,17 +19,17 @@ class Standing:
     share a ``place``.
     """
 
-    place: int
     competitor: str
     total_rank: float
     average_rank: float
     rank_std: float | None
+    wins: int
+    blocks: int
+    place: int
     min_rank: float
     max_rank: float
-    wins: int
     top_three: int
     mean_score: float
-    blocks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ LEVEL = 0.05
 LEAST_CONFIGS = 15  # a third of which are the best, so that no density rests on fewer than 5
 _BEST = 0.1  # share of the configs; more where fewer than 5 configs would be in it
 _LEAST_BEST = 5
+_LEFT_OUT = 0.2  # of a subsample
 _SEED = 0
 
 Floats = NDArray[np.float64]
@@ -83,25 +84,32 @@ def _of_search(
         for name in search.ranges
         if (reason := _reason(search.ranges[name], scores_N, search.positions[name][known_N]))
     }
-    names = [name for name in search.ranges if name not in reasons]
-    noise: dict[str, Floats] = {}
-    deviations: dict[str, Floats] = {}
-    values: dict[str, float | None] = dict.fromkeys(search.ranges)
-    if names:
-        ranges = {name: search.ranges[name] for name in names}
-        positions = {name: search.positions[name][known_N] for name in names}
+    positions = {
+        name: search.positions[name][known_N] for name in search.ranges if name not in reasons
+    }
+    shares: dict[str, Floats] = {}
+    if positions:
         generator = _generator(search.loss, on, positions)
-        found, noise, deviations = _ped_anova(
-            ranges, positions, scores_N, permutations, subsamples, generator
-        )
-        values.update(found)
+        weights_RN, best_RN = _replicates(scores_N, permutations, subsamples, generator)
+        for name, positions_N in positions.items():
+            searched = search.ranges[name]
+            shares[name] = variance_shares(
+                searched.cells(positions_N),
+                searched.num_steps,
+                is_choice=searched.is_choice,
+                weights_RN=weights_RN,
+                best_RN=best_RN,
+            )
+    num, end = len(scores_N), 1 + permutations
     return SearchImportance(
         search=search,
-        num_configs=len(scores_N),
-        values=values,
+        num_configs=num,
+        values={
+            name: float(shares[name][0]) if name in shares else None for name in search.ranges
+        },
         reasons=reasons,
-        noise=noise,
-        deviations=deviations,
+        noise={name: found[1:end] for name, found in shares.items()},
+        deviations={name: _deviations(found[end:], num) for name, found in shares.items()},
     )
 
 
@@ -127,48 +135,31 @@ def _reason(searched: SearchedRange, scores_N: Floats, positions_N: Floats) -> s
     return "" if np.ptp(scores_N) else "has the same score everywhere"
 
 
-_Found = tuple[dict[str, float], dict[str, Floats], dict[str, Floats]]
+def _replicates(
+    scores_N: Floats, permutations: int, subsamples: int, generator: np.random.Generator
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """How often each config counts, and which are the best: as they are, shuffled, subsampled."""
+    num = len(scores_N)
+    quantile = max(_BEST, _LEAST_BEST / num)
+    once_N = np.ones((1, num))
+    best_N = best_mask(scores_N, once_N, quantile)
+    shuffled_RN = generator.permuted(np.repeat(best_N, permutations, axis=0), axis=1)
+    order_RN = generator.random((subsamples, num)).argsort(axis=1)
+    kept_RN = (order_RN >= round(num * _LEFT_OUT)).astype(np.float64)
+    weights_RN = np.concatenate([once_N, np.ones(shuffled_RN.shape), kept_RN])
+    return weights_RN, np.concatenate(
+        [best_N, shuffled_RN, best_mask(scores_N, kept_RN, quantile)]
+    )
 
 
-def _ped_anova(
-    ranges: Mapping[str, SearchedRange],
-    positions: Mapping[str, Floats],
-    scores_N: Floats,
-    permutations: int,
-    subsamples: int,
-    generator: np.random.Generator,
-) -> _Found:
-    """The value, those of shuffled scores, and deviations of those of subsamples.
+def _deviations(shares_R: Floats, num: int) -> Floats:
+    """What other configs would give, from the importances of subsamples of N configs.
 
     A subsample of n out of N configs differs from the whole as the whole would from another one,
     less a factor: sqrt((N - n) / n) (Politis, Romano and Wolf 1999, Subsampling, chapter 2). The
     bootstrap, which draws configs twice, takes copies for agreement: its standard error of
     PED-ANOVA is two to six times the true one.
     """
-    num = len(scores_N)
-    num_out = round(num / 5)
-    quantile = max(_BEST, _LEAST_BEST / num)
-    once_N = np.ones((1, num))
-    best_N = best_mask(scores_N, once_N, quantile)
-    shuffled_RN = generator.permuted(np.repeat(best_N, permutations, axis=0), axis=1)
-    order_RN = generator.random((subsamples, num)).argsort(axis=1)
-    kept_RN = (order_RN >= num_out).astype(np.float64)
-    weights_RN = np.concatenate([once_N, np.ones(shuffled_RN.shape), kept_RN])
-    best_RN = np.concatenate([best_N, shuffled_RN, best_mask(scores_N, kept_RN, quantile)])
-    shares = {
-        name: variance_shares(
-            item.cells(positions[name]),
-            item.num_steps,
-            is_choice=item.is_choice,
-            weights_RN=weights_RN,
-            best_RN=best_RN,
-        )
-        for name, item in ranges.items()
-    }
-    end = 1 + permutations
-    scale = np.sqrt((num - num_out) / num_out)
-    return (
-        {name: float(found[0]) for name, found in shares.items()},
-        {name: found[1:end] for name, found in shares.items()},
-        {name: scale * (found[end:] - found[end:].mean()) for name, found in shares.items()},
-    )
+    num_out = round(num * _LEFT_OUT)
+    deviations_R: Floats = np.sqrt((num - num_out) / num_out) * (shares_R - shares_R.mean())
+    return deviations_R

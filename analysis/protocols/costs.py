@@ -17,7 +17,7 @@ def study_costs(
     trials: pl.DataFrame,
     picked: SelectionQuality | None,
     protocols: Sequence[Protocol],
-) -> tuple[pl.DataFrame, float, int]:
+) -> pl.DataFrame:
     """Costs of a study's protocols.
 
     Args:
@@ -32,13 +32,7 @@ def study_costs(
         ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search alone: the
         finals retrain what was picked, over as many seeds as the study wants; ``regret``; and
         ``on_front``, by these two (null without a regret, and if it leaks).
-        Hours of all attempts that were made, copies counted once.
-        The number of final trials that were trained for another search and copied.
     """
-    gpus = gpus_per_trial(reader.study())
-    made = trials.filter(pl.col("same_as").is_null())
-    spent = attempt_table(made, reader.attempts(), gpus_per_trial=gpus)["gpu_seconds"].sum()
-    attempts = attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
     searches = (
         trials.filter(pl.col("stage") == "search")
         .group_by("protocol")
@@ -50,15 +44,24 @@ def study_costs(
         if known["num_cells"].n_unique() == 1:  # else of unlike searches, so no front
             regrets = known.select("protocol", regret="mean")
     rows = (
-        protocol_cost(attempts)
+        protocol_cost(_attempts(reader, trials))
         .join(searches, on="protocol", how="left", maintain_order="left")
         .with_columns((pl.col("search_hours") / pl.col("num_searches")).alias("hours_per_search"))
         .join(regrets, on="protocol", how="left", maintain_order="left")
     )
     leaking = [protocol.label for protocol in protocols if protocol.leaks]
     offered = pl.when(~pl.col("protocol").is_in(leaking)).then(pl.col("regret"))
-    rows = rows.with_columns(on_front(rows, pl.col("hours_per_search"), offered))
-    return rows, float(spent) / _HOUR_SECONDS, len(trials) - len(made)
+    return rows.with_columns(on_front(rows, pl.col("hours_per_search"), offered))
+
+
+def hours_of(reader: CachedReader, trials: pl.DataFrame) -> float:
+    """Hours of all attempts at these trials."""
+    return float(_attempts(reader, trials)["gpu_seconds"].sum()) / _HOUR_SECONDS
+
+
+def _attempts(reader: CachedReader, trials: pl.DataFrame) -> pl.DataFrame:
+    gpus = gpus_per_trial(reader.study())
+    return attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
 
 
 def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:

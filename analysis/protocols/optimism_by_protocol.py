@@ -10,37 +10,12 @@ from podium.analysis.protocols.optimism import (
     fresh_run_optimism,
     of_several_classes,
 )
-from podium.analysis.scores.cached_reader import CachedReader
-from podium.orchestrator.results.records.metric_columns import RECALL
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
 NO_FRESH_RUNS = (
     "no pick was validated again on its classes: finals have another split (final.protocol), or"
     " repeats have"
 )
-
-
-def study_optimism_over_classes(
-    reader: CachedReader, trials: pl.DataFrame
-) -> tuple[pl.DataFrame, str]:
-    """Optimism of a study by halves of the validation classes, and why it is empty if it is.
-
-    Args:
-        reader: reader of the results folder.
-        trials: trials of the study, one row each.
-    """
-    is_primary = reader.k == reader.study()["ks"][0]
-    hits = reader.search_hits(trials) if is_primary else ()
-    over_classes = optimism_over_classes(hits, one_split=searched_on_one_split(trials))
-    if len(over_classes):
-        no_halves = ""
-    elif reader.objective != RECALL.name:
-        no_halves = "labels are continuous, so classes have no hits"
-    elif not is_primary:
-        no_halves = "hits of every epoch are stored for the first K only"
-    else:
-        no_halves = "no search validated on four classes"
-    return over_classes, no_halves
 
 
 def searched_on_one_split(trials: pl.DataFrame) -> list[str]:

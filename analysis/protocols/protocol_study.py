@@ -4,73 +4,132 @@ Scores, regrets and optimism are in [0, 1], as in the store. A value that the st
 the reason beside it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from podium.analysis.protocols.costs import study_costs
+from podium.analysis.protocols.costs import hours_of, study_costs
 from podium.analysis.protocols.default_tuned_refit import Finals, study_finals
 from podium.analysis.protocols.optimism_by_protocol import (
     NO_FRESH_RUNS,
     fresh_runs,
+    optimism_over_classes,
     optimism_over_runs,
     searched_on_one_split,
-    study_optimism_over_classes,
 )
 from podium.analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns, scoring_runs
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.gpu_shares import has_gpus
 from podium.analysis.scores.protocol_run_checks import SEARCH
-from podium.analysis.scores.protocol_runs import Protocol, protocols_of, test_readings
+from podium.analysis.scores.protocol_runs import protocols_of, test_readings
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.metric_columns import metric_label
-from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.results.records.metric_columns import RECALL, metric_label
 
 _HEAVY = ("traceback", "log", "settings", "message")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolStudy:
-    """The statistics of a study's protocols; the page on statistics defines each.
+    """The statistics of a study's protocols, each computed on first use and kept.
+
+    The page on statistics defines each.
+
+    Args:
+        reader: reader of the results folder of a study, finished or not.
+        trials: trials of the study, one row each, in any order; None reads them.
 
     Attributes:
         name: name of the study.
         metric: label of the objective: ``Recall@1``, ``nDCG@1``.
         k: value of K of the objective.
         protocols: validation protocols in the study's order.
+        order: their labels.
+        shown: label -> label in tables and figures, where leaking protocols are marked.
         same_splits: whether all repeats of a search have one split.
         has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
-        runs: search runs, from ``search_runs``.
-        finals: test scores of default and tuned finalists.
-        picks: quality of what was picked, by other test runs.
-        optimism_over_classes: optimism of the validation scores of picks by halves of the
-            validation classes; empty without hits.
-        no_halves: why that is empty; else empty.
-        optimism_over_runs: the same by fresh runs; null means without any.
-        costs: hours of each protocol, and which are on the front of cost and regret.
-        spent_hours: hours of all attempts that were made, copies counted once.
-        num_copies: number of final trials that were trained for another search and copied.
-        readings: how often test classes were scored, from ``test_readings``.
+        runs: search runs of the reader.
+
+    Raises:
+        PodiumError: no trial of a search has ended yet.
     """
 
-    name: str
-    metric: str
-    k: int
-    protocols: tuple[Protocol, ...]
-    same_splits: bool
-    has_gpus: bool
-    runs: pl.DataFrame
-    finals: Finals
-    picks: ScoringRuns
-    optimism_over_classes: pl.DataFrame
-    no_halves: str
-    optimism_over_runs: pl.DataFrame
-    costs: pl.DataFrame
-    spent_hours: float
-    num_copies: int
-    readings: pl.DataFrame
+    def __init__(self, reader: CachedReader, trials: pl.DataFrame | None = None) -> None:
+        if trials is None:
+            trials = reader.trials().drop(_HEAVY, strict=False).collect()
+        self._reader, self._trials = reader, trials.sort("trial_id", "search")
+        self._study = study = reader.study()
+        self.name: str = study["name"]
+        self.metric, self.k = metric_label(reader.objective, reader.k), reader.k
+        self.protocols = protocols_of(study)
+        self.order = tuple(protocol.label for protocol in self.protocols)
+        self.shown = {protocol.label: protocol.shown for protocol in self.protocols}
+        self.same_splits: bool = study["search"]["splits"] == "same"
+        self.has_gpus = has_gpus(study)
+        self.runs = reader.search_runs(self._trials)
+        if self.runs.is_empty():
+            raise PodiumError("this study has no ended trial of a search yet")
+
+    @cached_property
+    def finals(self) -> Finals:
+        """Test scores of default and tuned finalists."""
+        return study_finals(self._reader, self._trials, order=self.order)
+
+    @cached_property
+    def picks(self) -> ScoringRuns:
+        """Quality of what was picked, by other test runs."""
+        is_shared = self._study["search"]["shared_configs"]
+        return scoring_runs(self.runs, self.protocols, shared_configs=is_shared)
+
+    @cached_property
+    def optimism_over_classes(self) -> pl.DataFrame:
+        """Optimism of the validation scores of picks by halves of the validation classes.
+
+        From the function of that name; empty without hits.
+        """
+        hits = self._reader.search_hits(self._trials) if self._is_at_first_k else ()
+        return optimism_over_classes(hits, one_split=searched_on_one_split(self._trials))
+
+    @cached_property
+    def optimism_over_runs(self) -> pl.DataFrame:
+        """The same by fresh runs; null means without any."""
+        fresh = fresh_runs(self._trials, self._reader.final_runs(self._trials))
+        one_split = searched_on_one_split(self._trials)
+        return optimism_over_runs(self.runs, fresh, one_split=one_split)
+
+    @cached_property
+    def costs(self) -> pl.DataFrame:
+        """Hours of each protocol, and which are on the front of cost and regret."""
+        return study_costs(self._reader, self._trials, self.picks.fairest, self.protocols)
+
+    @cached_property
+    def spent_hours(self) -> float:
+        """Hours of all attempts that were made, copies counted once."""
+        return hours_of(self._reader, self._trials.filter(pl.col("same_as").is_null()))
+
+    @property
+    def num_copies(self) -> int:
+        """Number of final trials that were trained for another search and copied."""
+        return self._trials["same_as"].count()
+
+    @cached_property
+    def readings(self) -> pl.DataFrame:
+        """How often test classes were scored, from ``test_readings``."""
+        return test_readings(self._trials)
+
+    @property
+    def _is_at_first_k(self) -> bool:
+        return bool(self.k == self._study["ks"][0])
+
+    @property
+    def _no_halves(self) -> str:
+        """Why there is no optimism over classes; else empty."""
+        if len(self.optimism_over_classes):
+            return ""
+        if self._reader.objective != RECALL.name:
+            return "labels are continuous, so classes have no hits"
+        if not self._is_at_first_k:
+            return "hits of every epoch are stored for the first K only"
+        return "no search validated on four classes"
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -80,7 +139,7 @@ class ProtocolStudy:
         found = {
             "scale": self.picks.no_scale,
             "own": self.picks.no_own,
-            "optimism_over_classes": self.no_halves,
+            "optimism_over_classes": self._no_halves,
             "optimism_over_runs": "" if has_fresh_runs else NO_FRESH_RUNS,
             "final_differences": one_protocol if len(self.protocols) < 2 else "",
             "finals": self.finals.no_gain,
@@ -111,16 +170,6 @@ class ProtocolStudy:
         return max(tried)
 
     @property
-    def order(self) -> tuple[str, ...]:
-        """Labels of the protocols, in the study's order."""
-        return tuple(protocol.label for protocol in self.protocols)
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        """Label -> label in tables and figures, where leaking protocols are marked."""
-        return {protocol.label: protocol.shown for protocol in self.protocols}
-
-    @property
     def scale_shown(self) -> str:
         """Label, as in tables, of the protocol whose runs are the one scale."""
         return next(protocol.shown for protocol in self.protocols if protocol.kind == SCALE_KIND)
@@ -129,55 +178,3 @@ class ProtocolStudy:
         """The rows of a frame with a column ``protocol``, protocols in the study's order."""
         rows = frame.to_dicts()
         return [row for label in self.order for row in rows if row["protocol"] == label]
-
-
-def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
-    """The statistics of a results folder, finished or not.
-
-    Args:
-        folder: results folder of the study.
-        k: value of K of the objective; None means the study's first.
-
-    Raises:
-        PodiumError: the folder holds no results, there is no such K, or no trial of a search has
-            ended yet.
-    """
-    reader = CachedReader(folder, k=k)
-    return protocol_study(reader, reader.trials().drop(_HEAVY, strict=False).collect())
-
-
-def protocol_study(reader: CachedReader, trials: pl.DataFrame) -> ProtocolStudy:
-    """The statistics of a store's trials, in whatever order they come.
-
-    Raises:
-        PodiumError: no trial of a search has ended yet.
-    """
-    study, trials = reader.study(), trials.sort("trial_id", "search")
-    runs = reader.search_runs(trials)
-    if runs.is_empty():
-        raise PodiumError("this study has no ended trial of a search yet")
-    protocols = protocols_of(study)
-    picks = scoring_runs(runs, protocols, shared_configs=study["search"]["shared_configs"])
-    costs, spent_hours, num_copies = study_costs(reader, trials, picks.fairest, protocols)
-    over_classes, no_halves = study_optimism_over_classes(reader, trials)
-    parts = reader.final_runs(trials)
-    return ProtocolStudy(
-        name=study["name"],
-        metric=metric_label(reader.objective, reader.k),
-        k=reader.k,
-        protocols=protocols,
-        same_splits=study["search"]["splits"] == "same",
-        has_gpus=has_gpus(study),
-        runs=runs,
-        finals=study_finals(reader, trials, order=[protocol.label for protocol in protocols]),
-        picks=picks,
-        optimism_over_classes=over_classes,
-        no_halves=no_halves,
-        optimism_over_runs=optimism_over_runs(
-            runs, fresh_runs(trials, parts), one_split=searched_on_one_split(trials)
-        ),
-        costs=costs,
-        spent_hours=spent_hours,
-        num_copies=num_copies,
-        readings=test_readings(trials),
-    )

@@ -155,18 +155,15 @@ def _comparable(trials: pl.DataFrame, stage: str, column: str) -> pl.DataFrame:
     return rows
 
 
-def _values(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The distinct values of each loss in each group, as sorted texts."""
+def _groups(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Each group with its losses, and the distinct values of each of them as sorted texts."""
     text = pl.col(column).cast(pl.String)
     if column in _OF_COMPLETE:
         text = text.filter((pl.col("state") == "COMPLETE") | (pl.col("stage") == "search"))
-    return rows.group_by(*_GROUP, "loss").agg(text.drop_nulls().unique().sort().alias("values"))
-
-
-def _groups(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     joined = pl.col("values").list.join("\n")
     return (
-        _values(rows, column)
+        rows.group_by(*_GROUP, "loss")
+        .agg(text.drop_nulls().unique().sort().alias("values"))
         .group_by(_GROUP)
         .agg(pl.len().alias("num_losses"), joined.n_unique().alias("num_sides"), "loss", "values")
         .sort(_GROUP)
@@ -179,15 +176,12 @@ def _disparities(rows: pl.DataFrame, column: str) -> Iterator[Disparity]:
     has_protocols = rows["protocol"].n_unique() > 1
     for group in _groups(rows, column).filter(pl.col("num_sides") > 1).to_dicts():
         sides = _sides(dict(zip(group["loss"], group["values"], strict=True)), column)
-        found.setdefault(sides, []).append(_label(group, has_protocols))
+        under = f" under {group['protocol']}" if has_protocols else ""
+        found.setdefault(sides, []).append(f"{group['block']}{under}")
     for sides, groups in found.items():
         yield Disparity(
             name=CHECKED[column], area="training", sides=sides, blocks=tuple(dict.fromkeys(groups))
         )
-
-
-def _label(group: Mapping[str, Any], has_protocols: bool) -> str:
-    return f"{group['block']} under {group['protocol']}" if has_protocols else str(group["block"])
 
 
 def _sides(values: Mapping[str, Sequence[str]], column: str) -> tuple[Side, ...]:

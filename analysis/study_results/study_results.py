@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from podium.analysis.protocols.protocol_study import ProtocolStudy, protocol_study
+from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.tuning_gains import overall_selection, selection_table
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.class_intervals import class_intervals
@@ -324,7 +324,7 @@ class StudyResults:
         """The statistics of all protocols; None before a search trial."""
         if self.trials.filter(pl.col("stage") == "search").is_empty():
             return None
-        return protocol_study(self.reader, self.trials)
+        return ProtocolStudy(self.reader, self.trials)
 
     @cached_property
     def curves(self) -> pl.DataFrame:

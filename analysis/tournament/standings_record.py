@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from podium.analysis.estimates.ranks import Standing
 from podium.analysis.tournament.classic_tests import classic_record
 from podium.analysis.tournament.tournament import Tournament
 
@@ -36,10 +35,4 @@ def tournament_record(tournament: Tournament) -> dict[str, Any]:
 
 def standing_records(tournament: Tournament) -> list[dict[str, Any]]:
     """The table of the tournament, best first."""
-    return [_standing(standing) for standing in tournament.standings]
-
-
-def _standing(standing: Standing) -> dict[str, Any]:
-    record = asdict(standing)
-    first = ("competitor", "total_rank", "average_rank", "rank_std", "wins", "blocks")
-    return {name: record[name] for name in (*first, *(n for n in record if n not in first))}
+    return [asdict(standing) for standing in tournament.standings]

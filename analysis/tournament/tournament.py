@@ -1,6 +1,6 @@
 """The tournament: competitors ranked within blocks, and how far the ranks can be trusted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +26,7 @@ from podium.analysis.tournament.block_groups import (
     shared_runs,
 )
 from podium.analysis.tournament.block_runs import RunScores
+from podium.analysis.typed_tables.table_checks import block_text
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.tournament_rules import OF_THREE, TournamentRules
 
@@ -81,7 +82,7 @@ class Tournament:
     @property
     def block_labels(self) -> tuple[str, ...]:
         """Keys of the blocks as text, values joined by ``/``."""
-        return tuple(_label(block.values()) for block in self.blocks)
+        return tuple(block_text(block.values()) for block in self.blocks)
 
     @cached_property
     def block_units(self) -> Units:
@@ -167,7 +168,7 @@ def hold_tournament(
     _check_competitors(names, competitor, rules)
     is_complete = ~np.isnan(scores).any(axis=1)
     excluded = {
-        _label(key): tuple(np.array(names)[np.isnan(row)].tolist())
+        block_text(key): tuple(np.array(names)[np.isnan(row)].tolist())
         for key, row in zip(
             keys.filter(pl.Series(~is_complete)).rows(), scores[~is_complete], strict=True
         )
@@ -227,7 +228,7 @@ def score_matrix(
         *key, name, count = twice.row(0)
         raise PodiumError(
             "a block must hold one score of each competitor; "
-            f"{_label(key)} holds {count} of {name}"
+            f"{block_text(key)} holds {count} of {name}"
         )
     keys = long.select(by).unique().sort(*by)
     names = long.select(pl.col(_COMPETITOR).unique().sort())
@@ -237,7 +238,3 @@ def score_matrix(
     scores = np.full((len(keys), len(names)), np.nan)
     scores[placed[_ROW].to_numpy(), placed[_COLUMN].to_numpy()] = placed[_SCORE].to_numpy()
     return keys, names[_COMPETITOR].to_list(), scores
-
-
-def _label(key: Iterable[object]) -> str:
-    return "/".join(str(value) for value in key)

@@ -96,14 +96,7 @@ def read_table(table: Path | TableFile, options: TableOptions | None = None) -> 
     options = options or TableOptions()
     file = table if isinstance(table, TableFile) else read_table_file(table)
     layout, of_k, warnings = _laid_out(file, options)
-    cell = [*layout.by, layout.competitor]
-    has_k = _K in layout.frame.columns and _K not in (*cell, *options.average)
-    has_k = has_k and layout.frame[_K].dtype.is_numeric()
-    if has_k:
-        check_ks(layout.frame[_K].drop_nulls())
-        keys = [*cell, *options.average]
-        warnings = (*warnings, *recall_warnings(layout.frame, layout.by, keys, layout.score))
-    return _reduced(file, layout, options, of_k, warnings, has_k=has_k)
+    return _reduced(file, layout, options, of_k, warnings)
 
 
 def _reduced(
@@ -112,12 +105,14 @@ def _reduced(
     options: TableOptions,
     of_k: Sequence[Condition],
     warnings: Sequence[str],
-    *,
-    has_k: bool,
 ) -> ScoreTable:
     """One row a cell, at one K, of rows at all K."""
     cell, average = [*layout.by, layout.competitor], options.average
     frame, score = layout.frame, layout.score
+    has_k = _K in frame.columns and _K not in (*cell, *average) and frame[_K].dtype.is_numeric()
+    if has_k:
+        check_ks(frame[_K].drop_nulls())
+        warnings = (*warnings, *recall_warnings(frame, layout.by, [*cell, *average], score))
     if options.lower_is_better:
         score = f"{layout.score} (negated)"
         frame = frame.with_columns(-pl.col(layout.score)).rename({layout.score: score})

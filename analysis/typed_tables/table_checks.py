@@ -22,7 +22,7 @@ _ROUNDING = 1e-9  # share of the largest score below which a fall is rounding
 _FACTOR = 20  # a share is a hundredth of its percent; scores of one block differ by less than this
 
 
-def block_text(values: Sequence[object]) -> str:
+def block_text(values: Iterable[object]) -> str:
     """The values that name a block or a cell, joined by ``/``."""
     return "/".join(str(value) for value in values)
 

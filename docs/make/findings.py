@@ -14,7 +14,7 @@ from docs.make.markdown import table
 from docs.make.photograph import photograph_plot
 from podium.analysis.page.tables import Table
 from podium.analysis.protocols.findings_text import protocol_sentences
-from podium.analysis.protocols.protocol_study import ProtocolStudy, read_protocols
+from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.protocol_tables import (
     agreement_table,
     cost_table,
@@ -25,6 +25,7 @@ from podium.analysis.protocols.protocol_tables import (
 )
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.report.report import study_page
+from podium.analysis.scores.cached_reader import CachedReader
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.shown_table import cell_text
 
@@ -101,7 +102,7 @@ def main() -> None:
         "folder", type=Path, nargs="?", default=Path("podium-results/findings-protocols")
     )
     folder = parser.parse_args().folder
-    study = read_protocols(folder)
+    study = ProtocolStudy(CachedReader(folder))
     _PAGE.write_text("\n".join(_page(study, folder)), encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.html"

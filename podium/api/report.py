@@ -10,8 +10,13 @@ from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.store_paths import StudyPaths
+from podium.orchestrator.results.records.study_snapshot import read_study
+from podium.orchestrator.results.storage.files import put
 from podium.orchestrator.results.storage.locations import Place
+from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.terminal.printing import json_text
+from podium.trainables.registry import names
 
 if TYPE_CHECKING:
     from podium.analysis.page.html_page import Page
@@ -35,7 +40,6 @@ def results_of(
     from podium.analysis.study_results.study_results import read_results
     from podium.api.images_at_hand import images_at_hand
     from podium.orchestrator.results.trial_files.reader import Reader
-    from podium.orchestrator.study.resolved_study import study_from_resolved
 
     study = Reader(folder).study()
     study_from_resolved(study)  # raises if it is none
@@ -72,7 +76,6 @@ class Report:
         from podium.analysis.page.html_page import render_page
         from podium.analysis.page.page_limits import within_limits
         from podium.analysis.page.table_files import csv_files, latex_files, scores_latex
-        from podium.orchestrator.results.storage.files import put
 
         target = targets.output or self.target
         put(target, render_page(within_limits(self.page)).encode())
@@ -92,7 +95,6 @@ class Report:
 def report_of_study(results: "StudyResults") -> Report:
     """The report of a study, finished or not."""
     from podium.analysis.report.report import study_report
-    from podium.orchestrator.results.records.store_paths import StudyPaths
 
     page = study_report(results)
     assert page.summary is not None, "the page of a study has one"
@@ -107,10 +109,6 @@ def report_of_study(results: "StudyResults") -> Report:
 def _plan_warnings(results: "StudyResults") -> list[str]:
     """The warnings of the plan of short searches, and of losses whose proxies hardly move."""
     from podium.orchestrator.planning.block_plan import short_searches, slow_proxies
-    from podium.orchestrator.results.records.store_paths import StudyPaths
-    from podium.orchestrator.results.records.study_snapshot import read_study
-    from podium.orchestrator.study.resolved_study import study_from_resolved
-    from podium.trainables.registry import names
 
     study = study_from_resolved(read_study(StudyPaths(results.folder)) or {})
     # Files of others may not be at hand, and a folder may hold any words.

@@ -15,12 +15,13 @@ from podium.analysis.hyperparameters.findings_text import (
 from podium.analysis.hyperparameters.importance_table import search_importance_table
 from podium.analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
 from podium.analysis.protocols.findings_text import missing_statistics, protocol_sentences
-from podium.analysis.protocols.protocol_study import ProtocolStudy, read_protocols
+from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.protocols.protocol_tables import protocol_tables
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.protocols.statistics_record import protocol_record, protocol_rows
 from podium.analysis.report.cross_validation import fold_tables, meanings
 from podium.analysis.report.hyperparameters import importance_table
+from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.compared_runs import compared_protocol, trials_of
 from podium.analysis.scores.cross_validation import cross_validation
 from podium.analysis.scores.final_scores import final_trials
@@ -135,7 +136,7 @@ def importance_of(
 
 def protocols_answer(folder: Place, k: int | None) -> Answer:
     """Comparison of validation protocols: see `podium.Results.protocols`."""
-    study = read_protocols(folder, k)
+    study = ProtocolStudy(CachedReader(folder, k=k))
     headline = protocol_headline(study)
     parts = [
         _title(study),

@@ -45,7 +45,7 @@ class TrialLog(Protocol):
         """No more events come; trials that are not over may go on in another run."""
 
 
-class TensorBoard:
+class _TensorBoard:
     """Event files in ``FOLDER/SEARCH/STAGE-TRIAL_ID``, with a tab of hyperparameters."""
 
     def __init__(self, folder: Path) -> None:
@@ -61,12 +61,10 @@ class TensorBoard:
         return self._writers[event.trial_id]
 
     def epoch_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         for tag, value in event.scores.items():
             self._writer(event).add_scalar(tag, value, event.epoch)
 
     def trial_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         from tensorboardX.summary import hparams
 
         writer = self._writer(event)
@@ -77,12 +75,11 @@ class TensorBoard:
         self._writers.pop(event.trial_id).close()
 
     def close(self) -> None:
-        """See `TrialLog`."""
         for writer in self._writers.values():
             writer.close()
 
 
-class Wandb:
+class _Wandb:
     """Runs of the project that is the study's name, or ``WANDB_PROJECT``."""
 
     def __init__(self, study: str) -> None:
@@ -112,22 +109,19 @@ class Wandb:
         return self._runs[event.trial_id]
 
     def epoch_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         self._run(event).log({"epoch": event.epoch, **event.scores})
 
     def trial_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         run = self._run(event)
         run.summary.update({"state": event.state, OBJECTIVE_TAG: event.objective})
         self._runs.pop(event.trial_id).finish(exit_code=int(event.state == "FAILED"))
 
     def close(self) -> None:
-        """See `TrialLog`."""
         for run in self._runs.values():
             run.finish()
 
 
-class Mlflow:
+class _Mlflow:
     """Runs of the experiment that is the study's name, at ``MLFLOW_TRACKING_URI``."""
 
     def __init__(self, study: str) -> None:
@@ -170,17 +164,14 @@ class Mlflow:
         self._client.log_batch(self._run_id(event), metrics=metrics)
 
     def epoch_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         self._log(event, event.scores)
 
     def trial_ended(self, event: Event) -> None:
-        """See `TrialLog`."""
         self._log(event, {} if event.objective is None else {OBJECTIVE_TAG: event.objective})
         status = "FAILED" if event.state == "FAILED" else "FINISHED"
         self._client.set_terminated(self._runs.pop(event.trial_id), status)
 
     def close(self) -> None:
-        """See `TrialLog`."""
         for run_id in self._runs.values():
             self._client.set_terminated(run_id, "KILLED")
 
@@ -236,11 +227,11 @@ def _made(name: str, study: str) -> TrialLog:
     try:
         match name:
             case "tensorboard":
-                return TensorBoard(Path("runs") / study)
+                return _TensorBoard(Path("runs") / study)
             case "wandb":
-                return Wandb(study)
+                return _Wandb(study)
             case "mlflow":
-                return Mlflow(study)
+                return _Mlflow(study)
     except ImportError as error:
         raise PodiumError(f"--log {name} needs a package: pip install {name}") from error
     raise PodiumError(f"log must be of tensorboard, wandb, mlflow; got {name!r}")
@@ -287,7 +278,7 @@ def _write_run(
     folder: Path, beside: Path, ended: Event, scores: Sequence[tuple[Any, ...]]
 ) -> None:
     """Write a run beside its place, and move it there whole."""
-    log = TensorBoard(beside)
+    log = _TensorBoard(beside)
     for epoch, values in groupby(scores, key=itemgetter(0)):
         known = {tag: value for _, tag, value in values}
         log.epoch_ended(replace(ended, kind="epoch ended", epoch=epoch, scores=known))

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from podium.analysis.protocols.protocol_study import protocol_study
+from podium.analysis.protocols.protocol_study import ProtocolStudy
 from podium.analysis.scores.cached_reader import CachedReader
 from podium.analysis.scores.protocol_runs import class_hits_of, complete_trials
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, STARTED_AT, K
@@ -86,7 +86,7 @@ class FramesReader(CachedReader):
 
 
 def study_of(frames):
-    return protocol_study(FramesReader(frames), frames.trials)
+    return ProtocolStudy(FramesReader(frames), frames.trials)
 
 
 @dataclass(frozen=True)
