@@ -15,8 +15,10 @@ from typing import Annotated
 import typer
 from PIL import Image
 
+from podium.arguments.key_value_argument import assignment
 from podium.commands.datasets_fetchable import FETCHABLE, Files, Package, Picture, PictureSet
 from podium.commands.datasets_hub import write_hub_set
+from podium.commands.datasets_own import write_own_set
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from podium.trainables.errors import unknown_name
@@ -32,7 +34,8 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help=f"The picture set: {', '.join(FETCHABLE)}, or hf:NAME of the Hugging Face hub.",
+            help=f"The picture set: {', '.join(FETCHABLE)}, hf:NAME of the Hugging Face hub, or a"
+            " data set of torch by ./mine.py:Class or package.module:Class.",
         ),
     ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
@@ -40,18 +43,26 @@ def command(
         str | None,
         typer.Option(metavar="COLUMN", help="Of hf:NAME: the column of the class, if unclear."),
     ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An argument of Class. Repeatable."),
+    ] = None,
 ) -> None:
     """Fetch a picture set as it is set up here: a folder with a subfolder for each class.
 
     By npm: source and licence are printed, pictures of equal bytes are taken once, transparent
     ones are laid on white, and the content is checked. hf:NAME is what load_dataset of the package
     datasets loads: pictures keep their bytes, and splits are put together, since they share their
-    classes. DIR appears once everything is there.
+    classes. Of a data set of torch every item is written as PNG, once. DIR appears once everything
+    is there.
     """
     if label is not None and not name.startswith(_HUB):
         raise PodiumError(f"--label goes with {_HUB}NAME; got {name}")
-    if name not in FETCHABLE and not name.startswith(_HUB):
-        raise unknown_name("picture set", name, (*FETCHABLE, f"{_HUB}NAME"))
+    is_own = ":" in name and not name.startswith(_HUB)
+    if options and not is_own:
+        raise PodiumError(f"--set goes with a class of a data set; got {name}")
+    if name not in FETCHABLE and ":" not in name:
+        raise unknown_name("picture set", name, (*FETCHABLE, f"{_HUB}NAME", "./mine.py:Class"))
     folder = folder.expanduser()
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise PodiumError(f"{folder} exists and is not empty: give a folder that is to be made")
@@ -60,6 +71,8 @@ def command(
         made = Path(scratch) / "pictures"
         if name.startswith(_HUB):
             write_hub_set(name.removeprefix(_HUB), label, made)
+        elif is_own:
+            write_own_set(name, dict(map(assignment, options or ())), made)
         else:
             _write_packed(name, Path(scratch), made)
         classes = [path for path in made.iterdir() if path.is_dir()]

@@ -1,18 +1,16 @@
 """Data sets of the Hugging Face hub, or of a folder in its format, as a folder for each class."""
 
 import io
-import re
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from podium.analysis.wording import counted
+from podium.commands.datasets_own import folder_name
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from podium.trainables.file_caches.build_progress import in_threads
-
-_UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def write_hub_set(name: str, label: str | None, root: Path) -> None:
@@ -80,7 +78,4 @@ def _folders(rows: Any, label: str) -> dict[object, str]:
     """Value of a class -> its folder, whose number keeps names apart; nothing for no class."""
     values = sorted(value for value in rows.unique(label) if value not in (None, -1))
     text = getattr(rows.features[label], "int2str", str)
-    return {
-        value: f"{number:05d}.{_UNSAFE.sub('_', text(value))[:80]}"
-        for number, value in enumerate(values)
-    }
+    return {value: folder_name(number, text(value)) for number, value in enumerate(values)}

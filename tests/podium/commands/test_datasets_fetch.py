@@ -216,3 +216,70 @@ def test_an_unclear_column_of_the_hub_is_asked_for(capsys, tmp_path, of_the_hub)
     assert "datasets cannot load" in called.err
     assert "Traceback" not in called.err
     assert not (tmp_path / "pictures").exists()
+
+
+OWN = """
+import numpy as np
+
+class Kinds:
+    def __init__(self, count=6):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return np.full((8, 9, 3), index, np.uint8), ("wolf", "a/b", "cat")[index % 3]
+
+class Numbered(Kinds):
+    classes = ("cat", "wolf")
+
+    def __getitem__(self, index):
+        return super().__getitem__(index)[0], np.int64(index % 3), "more"
+
+class Lines(Kinds):
+    def __getitem__(self, index):
+        return super().__getitem__(index)[0], 0.5
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "folders"),
+    [
+        ("Kinds", ["00000.a_b", "00001.cat", "00002.wolf"]),
+        ("Numbered", ["00000.00002", "00001.cat", "00002.wolf"]),
+    ],
+)
+def test_a_data_set_of_torch_becomes_a_folder(capsys, tmp_path, monkeypatch, name, folders):
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    called = call(capsys, "datasets", "fetch", f"./own.py:{name}", "made", "--set", "count=7")
+    assert called.code == 0, called.err
+    assert "7 pictures of 3 classes are in made" in called.out
+    assert sorted(entries(tmp_path / "made")) == folders
+    pictures = {int(file.stem): Image.open(file) for file in (tmp_path / "made").glob("*/*.png")}
+    assert {index: (it.size, it.getpixel((0, 0))) for index, it in pictures.items()} == {
+        index: ((9, 8), (index, index, index)) for index in range(7)
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "problem"),
+    [
+        ("./own.py:Lines", (), "a class is a text or a number from 0; got 0.5"),
+        ("./own.py:Kinds", ("--set", "count=0"), "data set own.py:Kinds has no items"),
+        ("./own.py:Kinds", ("--set", "size=3"), "unexpected keyword argument 'size'"),
+        ("./own.py:Kind", (), "unknown data set of own.py 'Kind'"),
+        ("./gone.py:Kinds", (), "there is no file"),
+        ("emoji", ("--set", "count=3"), "--set goes with a class of a data set; got emoji"),
+    ],
+)
+def test_what_is_no_data_set_of_torch_leaves_no_folder(
+    capsys, tmp_path, monkeypatch, name, words, problem
+):
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    called = call(capsys, "datasets", "fetch", name, "made", *words)
+    assert called.code == 2
+    assert problem in called.err
+    assert not (tmp_path / "made").exists()
