@@ -4,6 +4,7 @@ import errno
 import importlib
 import inspect
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -140,6 +141,8 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
             code = StoreError.exit_code
         raise typer.Exit(code or 0)
 
+    # Typer keeps the line breaks of all paragraphs but the first.
+    wrapper.__doc__ = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(command) or "")
     return wrapper
 
 

@@ -83,7 +83,9 @@ def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
     seen = ", transparency: white" if found.see_through else ""
     seen += ", upright: true" if found.turned else ""
     label = f", label: '{name}'" if images.dataset == "folder" else ""
+    stopping = ", early_stopping: folds" if "kfold" in protocol else ""
     for epochs, trials, seeds in _EFFORTS:
+        search = f"search: {{trials: {trials}{stopping}}}"
         yield f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
 # {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
@@ -95,7 +97,7 @@ datasets: [{{name: {images.dataset}{label}, root: '{folder}'{options}{seen}}}]
 losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.
 protocol: {protocol}
-search: {{trials: {trials:<2}}}             # of each loss: 10 and more find better ones
+{search:<32} # of each loss: 10 and more find better ones
 final: {{seeds: {seeds}}}                # with fewer than 8 no four can differ significantly
 tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
 training:

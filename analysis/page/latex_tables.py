@@ -131,7 +131,10 @@ def _rows(table: Table) -> Iterator[str]:
         max((row[position].detail for row in table.rows), key=len, default="")
         for position in range(len(table.columns))
     ]
-    for row in table.rows:
+    for position, row in enumerate(table.rows):
+        # Baselines, which papers may leave out, are a block of their own.
+        if position and table.rows[position - 1][0].series and not row[0].series:
+            yield r"\midrule"
         cells = zip(row, table.columns, details, strict=True)
         yield _row([_cell(cell, column, longest) for cell, column, longest in cells])
 

@@ -46,6 +46,7 @@ def _table(
     tournament: Tournament, series: Mapping[str, Series], score: str, factor: float
 ) -> Table:
     left_out = counted(len(tournament.excluded), "setting")
+    has_deviation = len(tournament.blocks) > 1
     return table(
         tournament.standings,
         (
@@ -57,14 +58,14 @@ def _table(
                 "total_rank",
                 write=lambda rank, _: number(rank, 0 if float(rank or 0).is_integer() else 1),
             ),
-            Column.number("sd", "rank_std"),
+            Column.number("sd", "rank_std") if has_deviation else None,
             Column.number("Wins", "wins", 0),
             Column.number("Top\N{NO-BREAK SPACE}3", "top_three", 0),
             Column.number(f"Mean {score}", "mean_score", factor=factor),
         ),
         name="leaderboard",
         caption=f"Ranks within {counted(len(tournament.blocks), 'setting')}, 1 is best; ties share"
-        " their average rank; sd is the sample standard deviation."
+        f" their average rank{'; sd is the sample standard deviation' if has_deviation else ''}."
         + (f" {left_out} left out." if tournament.excluded else ""),
     )
 

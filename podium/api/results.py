@@ -123,8 +123,9 @@ class Results:
 
         Returns:
             One row per trial that ended, of any state; a study without trials has no rows.
-            ``objective`` and ``test_*`` are from 0 to 1, and null where there is no such score;
-            ``seconds`` is the time of training, validation and test.
+            ``winner`` says whether it has the config that its search selected. ``objective``
+            and ``test_*`` are from 0 to 1, and null where there is no such score; ``seconds`` is
+            the time of training, validation and test.
 
         Raises:
             PodiumError: no trial has such a loss, stage or fold; there is no such column; or
@@ -141,7 +142,12 @@ class Results:
         names = found.collect_schema().names()
         hyperparameters = [name for name in names if name.startswith(HYPERPARAMETER)]
         columns = ["trial_id", *WHICH, *_OUTCOME, *known_test_columns(names), "seconds"]
-        return _first(found.select(*columns, *hyperparameters).collect(), sort, top)
+        config = ["search", "config_hash"]
+        winners = self._reader.trials().filter("is_winner").select(config).unique()
+        marked = found.join(
+            winners.with_columns(winner=True), on=config, how="left", maintain_order="left"
+        ).with_columns(pl.col("winner").fill_null(value=False))
+        return _first(marked.select(*columns, *hyperparameters).collect(), sort, top)
 
     def failures(
         self, *, loss: str | None = None, stage: str | None = None, fold: int | None = None

@@ -46,13 +46,14 @@ def _time(hours: float) -> str:
 def _spent_lines(view: StudyView) -> Iterator[str]:
     """Totals by use, and searches that ended early."""
     has_gpus = any(of["gpu_hours"] for of in view.spent.values())
-    amount, unit = ("gpu_hours", "GPUs") if has_gpus else ("trial_hours", "trials")
+    amount, unit = ("gpu_hours", "GPUs") if has_gpus else ("trial_hours", "worker slots")
     if view.num_runs:
         total = sum(of[amount] for of in view.spent.values())
         parts = [f"{use} {_time(of[amount])}" for use, of in view.spent.items() if of["tries"]]
         by_use = f": {', '.join(parts)}" if parts else ""
         runs = counted(view.num_runs, "run", "runs")
-        yield f"spent {_time(total)} of {unit} in {runs} of {_time(view.wall_hours)}{by_use}"
+        spent = f"spent {_time(total)} of {unit}, starts of trials included"
+        yield f"{spent}, in {runs} of {_time(view.wall_hours)}{by_use}"
     for search in view.progress.searches:
         if search.is_cut_short:
             yield f"{search.name}: budget used up after {search.done} trials"

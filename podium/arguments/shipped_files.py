@@ -8,7 +8,6 @@ from podium.orchestrator.results.storage.locations import Place
 from podium.trainables.errors import did_you_mean
 
 _FOLDER = Path(__file__).parents[1] / "studies"
-_KINDS = {"shipped studies": "*.yaml", "shipped tables": "*.csv"}
 
 _Given = TypeVar("_Given", bound=Place)
 
@@ -21,20 +20,17 @@ def or_shipped(place: _Given) -> _Given | Path:
     ending, are returned as they are, whether or not something is there.
 
     Raises:
-        PodiumError: nothing is there, and podium ships nothing by that name; lists what it ships.
+        PodiumError: nothing is there, and podium ships nothing by that name.
     """
     if not isinstance(place, Path) or place.suffix or len(place.parts) != 1 or _exists(place):
         return place
     shipped = {file.stem: file for file in _FOLDER.glob("*")}
     if place.name in shipped:
         return shipped[place.name]
-    lists = [
-        f"{kind}: {', '.join(sorted(file.stem for file in _FOLDER.glob(pattern)))}"
-        for kind, pattern in _KINDS.items()
-    ]
     raise PodiumError(
-        "what is read must be a file, a results folder, or something that podium ships; got"
-        f" {place}, which does not exist{did_you_mean(place.name, shipped)}\n" + "\n".join(lists)
+        "what is read must be a file, a results folder, or a study or table that podium ships"
+        f" (all: ls {_FOLDER}); got {place}, which does not exist"
+        f"{did_you_mean(place.name, shipped)}"
     )
 
 

@@ -80,11 +80,12 @@ def fitted_text(
     columns: Sequence[str],
     worth: Sequence[str],
     num_kept: int = 1,
+    right: Collection[str] = (),
 ) -> str:
     """A `fitting_table` as wide as the terminal, and which columns had no room."""
     width = terminal_width()
     lines, left_out = fitting_table(
-        rows, columns=columns, worth=worth, width=width, num_kept=num_kept
+        rows, columns=columns, worth=worth, width=width, num_kept=num_kept, right=right
     )
     if left_out:
         names = listed(left_out, most=MOST_NAMED)

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 HYPERPARAMETER = "hp."
 """How columns of hyperparameters begin."""
 
-WHICH = ("stage", "block", "loss", "protocol", "repeat", "train_on", "fold", "same_as")
+WHICH = (
+    *("stage", "block", "loss", "winner"),
+    *("protocol", "repeat", "train_on", "fold", "same_as"),
+)
 """Columns that say which trial a row is, besides its id."""
 
 # In the order of the text, around what was searched and the scores.
-_FIRST = ("loss", "block", "stage", "protocol", "train_on")
+_FIRST = ("loss", "block", "stage", "winner", "protocol", "train_on")
 _LAST = ("state", "epochs_run", "seconds", "repeat", "fold", "same_as", "trial_id")
 _SEARCHED = "searched"
 # What the text shows first where there is no room for all of it.
 _WORTH_MOST = (
-    *("loss", "test", "objective", "trial_id", _SEARCHED, "fold", "stage", "block", "protocol"),
-    *("repeat", "train_on", "state", "seconds"),
+    *("loss", "test", "objective", "trial_id", "winner", _SEARCHED, "fold", "stage", "block"),
+    *("protocol", "repeat", "train_on", "state", "seconds"),
 )
 
 
@@ -52,19 +55,21 @@ def trials_text(found: "pl.DataFrame") -> str:
     first, last = ([it for it in of if _is_telling(found[it])] for of in (_FIRST, _LAST))
     searched = _searched(found)
     columns = [*first, *([_SEARCHED] if any(searched) else []), *scores, *last]
-    percents = [it for it in scores if tests.get(it, ("", 0))[0] != "mean_label_distance"]
+    distances = [it for it in scores if tests.get(it, ("", 0))[0] == "mean_label_distance"]
+    factors = dict.fromkeys(scores, 100) | dict.fromkeys((*distances, "seconds"), 1)
     rows = [
-        {names.get(name, name): (row | {_SEARCHED: text})[name] for name in columns}
-        for row, text in zip(_in_percent(found, percents), searched, strict=True)
+        {
+            names.get(name, name): f"{factors[name] * row[name]:.2f}"
+            if name in factors and row[name] is not None
+            else (row | {_SEARCHED: text})[name]
+            for name in columns
+        }
+        for row, text in zip(found.to_dicts(), searched, strict=True)
     ]
     shown = [names.get(name, name) for name in columns]
     worth = [name for name in _WORTH_MOST if name in shown]
-    return fitted_text(rows, columns=shown, worth=worth)
-
-
-def _in_percent(found: "pl.DataFrame", names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for row in found.to_dicts():
-        yield row | {it: None if row[it] is None else round(100 * row[it], 2) for it in names}
+    right = [names.get(name, name) for name in factors]
+    return fitted_text(rows, columns=shown, worth=worth, right=right)
 
 
 def _searched(found: "pl.DataFrame") -> list[str]:

@@ -41,6 +41,10 @@ def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, b
     (tmp_path / "s.yaml").write_text(first_text(root))
     study = load_study(tmp_path / "s.yaml")  # which refuses splits that do not fit
     assert study.protocols[0].kind == protocol
+    stopping = study.search.early_stopping.kind
+    assert (stopping == "folds") == (protocol == "kfold"), (
+        "as docs/reference/study-file.md advises"
+    )
     chosen = study.training.overrides
     assert (chosen["batch_size"], chosen["samples_per_class"]) == batch
 

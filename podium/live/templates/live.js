@@ -47,7 +47,7 @@ function fill(bar, parts, whole, name) {
 }
 
 function showSearches({ searches, score }) {
-  at("best-title").textContent = `Best ${score}`;
+  at("best-title").textContent = `Best validation ${score}, %`;
   at("rows").replaceChildren(...searches.map(searchRow));
 }
 
@@ -59,7 +59,7 @@ function searchRow({ name, done, planned, pruned, failed, running, best, ...sear
   const complete = done - pruned - Math.min(failed, done);
   fill(bar, { complete, pruned, failed, running }, planned, name);
   const finals = `${search.finals_done}/${search.finals_planned}`;
-  for (const value of [`${done}/${planned}`, pruned, failed, running, finals, best?.toFixed(4)]) {
+  for (const value of [`${done}/${planned}`, pruned, failed, running, finals, best == null ? "" : (100 * best).toFixed(1)]) {
     row.append(Object.assign(make("td", value || ""), { className: "number" }));
   }
   return row;
@@ -75,7 +75,7 @@ function showCurves(curves, score) {
 function curveFigure({ search, stage, state, where, scores }, score, [low, high]) {
   const figure = make("figure");
   const [, epoch, value] = scores.at(-1);
-  const words = [stage, state.toLowerCase(), where, `${score} ${value.toFixed(4)} at epoch ${epoch}`];
+  const words = [stage, state.toLowerCase(), where, `validation ${score} ${(100 * value).toFixed(1)} % at epoch ${epoch}`];
   const caption = figure.appendChild(make("figcaption", search));
   caption.append(make("small", words.filter(Boolean).join(" · ")));
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

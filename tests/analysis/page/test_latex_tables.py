@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.analysis.figures.series import series_of
 from podium.analysis.page.latex_tables import latex_table
 from podium.analysis.page.tables import Cell, Column, Table
 
@@ -54,6 +55,14 @@ def test_values_stand_in_their_rows_and_columns():
     assert body_rows(latex) == [["a", "1.00", "2.00"], ["b", "3.00", "4.00"]]
     assert r"\begin{tabular}{@{}lrr@{}}" in latex
     assert r"\multicolumn" not in latex
+
+
+def test_what_is_no_competitor_is_one_block_below_a_rule():
+    look = series_of(["a"], ranked=["a"])["a"]
+    latex = latex_table(table_with([[Cell(text="a", series=look), "1"], ["u", "2"], ["v", "3"]]))
+
+    block = ["    \\midrule", "    u & 2 \\\\", "    v & 3 \\\\", "    \\bottomrule"]
+    assert "\n".join(["    a & 1 \\\\", *block]) in latex
 
 
 def test_caption_label_note_and_rules_are_there():

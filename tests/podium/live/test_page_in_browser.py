@@ -44,7 +44,7 @@ def test_a_running_study_is_shown_without_a_complaint(folder, visited, size, sch
         assert text_of(visit, "#state").startswith("running on ")
         assert "(in 1 min 30 s)" in text_of(visit, "#totals")
         first = "#curves figure:first-child"
-        assert "running · node-a 0 · R@1 0.5000 at epoch 2" in text_of(visit, first)
+        assert "running · node-a 0 · validation R@1 50.0 % at epoch 2" in text_of(visit, first)
         assert visit.page.get_by_role("img", name=f"{SMALL}: ").count() == 1
         assert visit.run("document.documentElement.scrollWidth <= innerWidth")
         found = axe_api.Axe().run(visit.page).response
