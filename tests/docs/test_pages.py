@@ -137,6 +137,18 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
     assert named <= printed
 
 
+def test_a_newcomer_meets_at_most_twelve_words_of_podium():
+    """On the way through the README and the first tutorial, command lines and names left out."""
+    way = (ROOT / "README.md").read_text() + TEXTS["docs/tutorial/first-tournament.md"]
+    prose = re.sub(r"```.*?```|`[^`]*`", "", way, flags=re.DOTALL)
+    words = [
+        word for row in rows_of_table("docs/glossary.md", "word") for word in row[0].split(", ")
+    ]
+    met = [word for word in words if re.search(rf"\b{word}s?\b", prose, re.IGNORECASE)]
+    assert "search" in met
+    assert len(met) <= 12, met
+
+
 def test_pictures_are_light():
     assert (DOCS / "images" / "quickstart.png").stat().st_size < 200_000
     assert sum(file.stat().st_size for file in (DOCS / "images").iterdir()) < 1_500_000
