@@ -12,11 +12,8 @@ test does not measure it: their classes and galleries differ. Two ways that do:
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
-from operator import itemgetter
-from typing import cast
 
 import numpy as np
 import polars as pl
@@ -58,17 +55,18 @@ def class_optimism(
             at each epoch.
     """
     rows: list[dict[str, object]] = []
-    every = chain.from_iterable(map(_networks, class_hits))
-    for number, (search, found) in enumerate(groupby(every, key=itemgetter(0))):
-        networks = [network for _, network in found]
-        rows.append(
-            {
-                **dict(zip(SEARCH, search, strict=True)),
-                **_parts(networks, _halves_of(networks, most_halves, seed + number)),
-                "num_configs": len({network.config for network in networks}),
-                "num_classes": min(len(network.classes) for network in networks),
-            }
-        )
+    for hits in class_hits:
+        for search, part in hits.group_by(SEARCH, maintain_order=True):
+            of_networks = part.group_by("config", "fold", "seed", maintain_order=True)
+            networks = [_network(found) for _, found in of_networks]
+            rows.append(
+                {
+                    **dict(zip(SEARCH, search, strict=True)),
+                    **_parts(networks, _halves_of(networks, most_halves, seed + len(rows))),
+                    "num_configs": len({network.config for network in networks}),
+                    "num_classes": min(len(network.classes) for network in networks),
+                }
+            )
     schema = {
         **dict.fromkeys(SEARCH[:3], pl.String),
         "repeat": pl.Int64,
@@ -141,37 +139,15 @@ class _Network:
     queries_K: NDArray[np.float64]
 
 
-_Place = tuple[str, str, str, int]
-
-
-def _networks(class_hits: pl.DataFrame) -> Iterator[tuple[_Place, _Network]]:
-    """Every network with its search; rows are sorted by search, network, epoch and class."""
-    keys = (*SEARCH, "config", "fold", "seed")
-    runs = class_hits.select(pl.struct(keys).rle_id()).to_series().to_numpy()
-    starts = np.flatnonzero(np.diff(runs.astype(np.int64), prepend=-1))
-    columns = [class_hits[name].to_numpy() for name in ("epoch", "class_id", "queries", "hits")]
-    names = class_hits.select(keys)[starts].iter_rows()
-    for (*search, config, fold, run_seed), (start, end) in zip(
-        names, pairwise([*starts, class_hits.height]), strict=True
-    ):
-        part = (column[start:end] for column in columns)
-        yield cast("_Place", tuple(search)), _network(config, fold, run_seed, *part)
-
-
-def _network(
-    config: str,
-    fold: int | None,
-    run_seed: int,
-    epochs: NDArray[np.int64],
-    class_ids: NDArray[np.int64],
-    queries: NDArray[np.int64],
-    hits: NDArray[np.int64],
-) -> _Network:
-    num_epochs = 1 + np.count_nonzero(epochs[1:] != epochs[:-1])
-    num_classes = len(epochs) // num_epochs  # of each epoch, if all have as many
+def _network(rows: pl.DataFrame) -> _Network:
+    """A network of its rows, which are sorted by epoch and class."""
+    config, fold, run_seed = rows.select("config", "fold", "seed").row(0)
     name = f"config {config}, fold {fold}, seed {run_seed}"
+    class_ids, queries, hits = (rows[it].to_numpy() for it in ("class_id", "queries", "hits"))
+    num_epochs = rows["epoch"].n_unique()
+    num_classes = len(rows) // num_epochs  # of each epoch, if all have as many
     shape = num_epochs, num_classes
-    is_whole = len(epochs) == math.prod(shape) and all(
+    is_whole = len(rows) == math.prod(shape) and all(
         (rows_EK == rows_EK[0]).all()
         for rows_EK in (class_ids.reshape(shape), queries.reshape(shape))
     )

@@ -1,8 +1,5 @@
 """The test score that losses are ranked by: the study's own, or another that is stored."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from podium.errors import PodiumError
@@ -32,26 +29,17 @@ def chosen_score(reader: Reader, name: str | None) -> RankedScore:
     """
     if name is None:
         return declared_score(reader)
-    known = stored_scores(reader)
+    # Metrics of which less is better, such as distances between labels, rank nothing.
+    known = [
+        *(RankedScore(reader.objective, k) for k in reader.study()["ks"]),
+        *map(RankedScore, stored_without_k(reader.test_scores())),
+    ]
     score = _named(name.strip().lower())
     if score not in known:
         names = ", ".join(item.name for item in known)
         why = "; it ranks nothing: see Learning curves" if score.metric in DIAGNOSTICS else ""
         raise PodiumError(f"score of this study must be one of {names}; got {name!r}{why}")
     return score
-
-
-def stored_scores(reader: Reader) -> tuple[RankedScore, ...]:
-    """The study's metric at each of its K, then the metrics without K that finals have.
-
-    Metrics of which less is better, such as distances between labels, are none that a tournament
-    ranks by.
-    """
-    study: Mapping[str, Any] = reader.study()
-    return (
-        *(RankedScore(reader.objective, k) for k in study["ks"]),
-        *map(RankedScore, stored_without_k(reader.test_scores())),
-    )
 
 
 def stored_without_k(test_scores: pl.LazyFrame) -> tuple[str, ...]:

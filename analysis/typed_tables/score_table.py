@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from podium.analysis.typed_tables.cells import Commas
 from podium.analysis.typed_tables.omissions import leave_out, omission_text, without_averages
 from podium.analysis.typed_tables.row_filters import (
     Condition,
@@ -28,13 +29,63 @@ from podium.analysis.typed_tables.table_layout import (
     lay_out,
 )
 from podium.analysis.typed_tables.table_options import TableOptions
-from podium.analysis.typed_tables.table_reading import TableReading
+from podium.analysis.wording import MOST_NAMED, counted, listed
 from podium.errors import PodiumError
 
 # Means are rounded to so many significant digits, so that equal ones tie in spite of rounding.
 CELL_DIGITS = 12
 _MOST_PLACES = 2**22  # of scores in memory, missing ones among them
 _K = "k"
+_COMMAS = {"decimal": "commas begin decimals", "thousands": "commas divide thousands"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReading:
+    """What was taken for blocks, competitors, metric and K; its fields are those of ``--json``.
+
+    Attributes:
+        by: columns that together name a block.
+        blocks: number of blocks.
+        competitor: column of competitors.
+        competitors: number of competitors.
+        metric: column or metric of the scores.
+        k: K that is ranked; None if scores have no K, or several are ranked together.
+        ks: every K of the table.
+        not_used: columns and metrics that are none of these.
+        lower_is_better: whether small scores are good.
+        commas: what the commas of its numbers are.
+    """
+
+    by: tuple[str, ...]
+    blocks: int
+    competitor: str
+    competitors: int
+    metric: str
+    k: int | None = None
+    ks: tuple[int, ...] = ()
+    not_used: tuple[str, ...] = ()
+    lower_is_better: bool = False
+    commas: Commas = "none"
+
+    def line(self) -> str:
+        """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
+        unused = listed(self.not_used, most=MOST_NAMED)
+        parts = (
+            f"Read as: {counted(self.blocks, 'setting')} ({' x '.join(self.by)})",
+            f"{counted(self.competitors, 'competitor')} ({self.competitor})",
+            f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
+            self._k_text() if self.ks else "",
+            _COMMAS.get(self.commas, ""),
+            f"not used: {unused}" if unused else "",
+        )
+        return "; ".join(filter(None, parts))
+
+    def _k_text(self) -> str:
+        others = [str(k) for k in self.ks if k != self.k]
+        if self.k is None:
+            return f"K {', '.join(others)}"
+        also = f" (also {', '.join(others)}; --where k={others[0]})" if others else ""
+        return f"K {self.k}{also}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,12 +23,8 @@ def images_at_hand(
     Args:
         study: the resolved study file.
     """
-    settings = {
-        item.label: item
-        for item in (
-            DatasetSettings(name=it["name"], options=it["options"]) for it in study["datasets"]
-        )
-    }
+    given = [DatasetSettings(name=it["name"], options=it["options"]) for it in study["datasets"]]
+    settings = {item.label: item for item in given}
 
     @cache
     def loaded(label: str) -> Dataset | None:

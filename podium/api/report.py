@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from podium.analysis.page.html_page import Page
     from podium.analysis.study_results.study_results import StudyResults
     from podium.analysis.tournament.tournament import Tournament
-    from podium.analysis.typed_tables.score_table import ScoreTable
-    from podium.analysis.typed_tables.table_reading import TableReading
+    from podium.analysis.typed_tables.score_table import ScoreTable, TableReading
 
 
 def results_of(

@@ -74,10 +74,10 @@ class GivenRules:
             raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
         return TournamentRules(**self._given)
 
-    def refuse(self, why: str) -> None:
-        """Raise PodiumError, saying why, if any rule was given."""
+    def refuse_with_study(self) -> None:
+        """Raise PodiumError if any rule was given."""
         for name in self._given:
-            raise PodiumError(f"{why}, so {name} would be ignored")
+            raise PodiumError(f"studies have declared their rules, so {name} would be ignored")
 
     @property
     def _given(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def command(
         report = report_of_table(told_table(place, table), place, table.where, rules, groups)
     else:
         table.refuse_with_study(place, taken=("score",))
-        rules.refuse("studies have declared their rules")
+        rules.refuse_with_study()
         folder = results_folder(place, storage)
         report = report_of_study(results_of(folder, protocol, score=table.score, groups=groups))
     target = report.write(targets)

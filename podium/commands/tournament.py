@@ -57,7 +57,7 @@ def command(
         answer = held(scores, rules.of_table(), metric=scores.score)
     else:
         table.refuse_with_study(place, taken=("where", "score"))
-        rules.refuse("studies have declared their rules")
+        rules.refuse_with_study()
         study = Results(results_folder(place, storage))
         answer = study.tournament(
             score=table.score, where=table.where or (), with_baselines=with_baselines

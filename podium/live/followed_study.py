@@ -9,7 +9,7 @@ from typing import Any, get_args
 import polars as pl
 
 from podium.errors import StudyError
-from podium.live.stored_studies import State, ended_state, planned_trials, running_owner
+from podium.live.stored_studies import ENDED, State, ended_state, planned_trials, running_owner
 from podium.orchestrator.results.records.metric_columns import short_label
 from podium.orchestrator.results.records.runs import (
     Run,
@@ -38,9 +38,6 @@ from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Control
 from podium.orchestrator.trials.failure_causes import FailureTally
 from podium.orchestrator.worker.trial_log import epoch_scores
-
-ENDED: tuple[State, ...] = ("complete", "some failed")
-"""States of a study of which nothing is left to run."""
 
 _COLUMNS = ("trial_id", "search", "stage", "state", "cause", "message", "objective", "same_as")
 _NUM_FAILURES = 50

@@ -40,6 +40,9 @@ State = Literal[
     "not podium's",
 ]
 
+ENDED: tuple[State, ...] = ("complete", "some failed")
+"""States of a study of which nothing is left to run."""
+
 _SILENT = timedelta(minutes=10)
 """Another machine's lock that did not change for so long is that of a run which was killed.
 
@@ -135,7 +138,7 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
         state=state,
         trials=trials,
         # Finals are fewer than planned where the published default wins its search.
-        planned=trials if state in ("complete", "some failed") else planned,
+        planned=trials if state in ENDED else planned,
         failed=failed,
         gpu_hours=sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
         trial_hours=sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
