@@ -21,6 +21,7 @@ from podium.analysis.tournament.tournament import Tournament
 _INDEX = "index"
 _OF_SCORES = ("recall", "table")  # the sections of a study and of a table that have scores
 # A number as `analysis.wording` writes it. The script of the page has the same pattern.
+_DEVIATION, _DEVIATIONS = re.compile(r"± [\d.]+"), " ±"  # of a cell; behind a column's name
 _NUMBER = re.compile(r"[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?")
 
 
@@ -101,27 +102,27 @@ def csv_table(table: Table) -> str:
     """The table as CSV after RFC 4180 but for its line ends, which are line feeds.
 
     Numbers have all their digits, in the unit that is shown. A column with smaller second lines
-    gets a second column for them.
+    gets a second column for them, and deviations are numbers there.
     """
-    detailed = _detailed(table)
+    suffixes = _second_columns(table)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(column_names(table))
     for row in table.rows:
-        writer.writerow(
-            value
-            for cell, column, has_details in zip(row, table.columns, detailed, strict=True)
-            for value in (_text(_value_of(cell, column)), cell.detail)[: 1 + has_details]
-        )
+        values: list[float | str] = []
+        for cell, column, suffix in zip(row, table.columns, suffixes, strict=True):
+            detail = cell.detail.removeprefix("± ") if suffix == _DEVIATIONS else cell.detail
+            values += (_text(_value_of(cell, column)), detail)[: 1 + bool(suffix)]
+        writer.writerow(values)
     return file.getvalue()
 
 
 def column_names(table: Table) -> tuple[str, ...]:
     """A name for every column of the CSV; no two are the same."""
     names: list[str] = []
-    for column, has_details in zip(table.columns, _detailed(table), strict=True):
+    for column, suffix in zip(table.columns, _second_columns(table), strict=True):
         name = f"{column.group} {column.label}" if column.group else column.label
-        names += (name, f"{name} (below)")[: 1 + has_details]
+        names += (name, f"{name}{suffix}")[: 1 + bool(suffix)]
     return tuple(_unique(names))
 
 
@@ -177,9 +178,12 @@ def _text(value: float | str) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def _detailed(table: Table) -> list[bool]:
+def _second_columns(table: Table) -> list[str]:
+    """What the name of each column has behind it for that of the second lines; empty for none."""
+    details = [{row[c].detail for row in table.rows} - {""} for c in range(len(table.columns))]
     return [
-        any(row[position].detail for row in table.rows) for position in range(len(table.columns))
+        "" if not found else _DEVIATIONS if all(map(_DEVIATION.fullmatch, found)) else " (below)"
+        for found in details
     ]
 
 

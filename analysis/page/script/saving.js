@@ -82,16 +82,21 @@ function latexOf(table) {
   return JSON.parse(table.parentElement.querySelector("script.latex").textContent);
 }
 
-function detailedColumns({ columns, rows }) {
-  return columns.map((_, i) => rows.some((row) => row[i].detail));
+// What the name of each column has behind it for that of the second lines; empty for none.
+function secondColumns({ columns, rows }) {
+  return columns.map((_, i) => {
+    const found = rows.map((row) => row[i].detail).filter(Boolean);
+    if (!found.length) return "";
+    return found.every((text) => /^± [\d.]+$/.test(text)) ? " ±" : " (below)";
+  });
 }
 
 function csvOf(table) {
-  const detailed = detailedColumns(table);
-  const withDetails = (values) => values.flatMap(([value, detail], i) => (detailed[i] ? [value, detail] : [value]));
-  const heads = table.columns.map(({ name }) => [name, `${name} (below)`]);
-  const lines = table.rows.map((row) =>
-    row.map((cell, i) => [valueOf(cell, table.columns[i]), cell.detail]));
+  const suffixes = secondColumns(table);
+  const withDetails = (values) => values.flatMap(([value, detail], i) => (suffixes[i] ? [value, detail] : [value]));
+  const heads = table.columns.map(({ name }, i) => [name, `${name}${suffixes[i]}`]);
+  const lines = table.rows.map((row) => row.map((cell, i) => [
+    valueOf(cell, table.columns[i]), suffixes[i] === " ±" ? cell.detail.replace("± ", "") : cell.detail]));
   return [unique(withDetails(heads)), ...lines.map(withDetails)].map((line) => `${quotedLine(line)}\n`).join("");
 }
 

@@ -55,17 +55,21 @@ def test_any_text_comes_back_as_it_was(text):
 
 
 def test_second_lines_have_a_column_of_their_own():
-    columns = (Column(label="Loss", is_number=False), Column(label="Score"))
+    columns = (Column(label="Loss", is_number=False), Column(label="Score"), Column(label="All"))
     table = table_of(
-        (Cell(text="a"), Cell(text="1.00", order=1.0, detail="± 0.5")),
-        (Cell(text="b"), Cell(text="2.00", order=2.0)),
+        (
+            Cell(text="a"),
+            Cell(text="1.00", order=1.0, detail="± 0.5"),
+            Cell(text="3.00", order=3.0, detail="± 0.5"),
+        ),
+        (Cell(text="b"), Cell(text="2.00", order=2.0), Cell(text="–", detail="1 failed")),
         columns=columns,
     )
 
     assert read_csv(csv_table(table)) == [
-        ["Loss", "Score", "Score (below)"],
-        ["a", "1.0", "± 0.5"],
-        ["b", "2.0", ""],
+        ["Loss", "Score", "Score ±", "All", "All (below)"],
+        ["a", "1.0", "0.5", "3.0", "± 0.5"],
+        ["b", "2.0", "", "–", "1 failed"],
     ]
 
 

@@ -6,6 +6,7 @@ from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Fold, Illustration, SideBySide
 from podium.analysis.page.tables import Table
 from podium.analysis.report.scores import scores
+from podium.analysis.scores.ranked_score import RankedScore
 from tests.analysis.changed_results import with_views
 
 
@@ -50,7 +51,11 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthe
         pl.col("score") / 1000, pl.col("seed_std") / 1000
     )
     continuous = with_views(
-        synthetic_results, objective="ndcg", further_cells={"mean_label_distance": distances}
+        synthetic_results,
+        objective="ndcg",
+        score=RankedScore("ndcg", 1),
+        ranked_cells=synthetic_results.cells,
+        further_cells={"mean_label_distance": distances},
     )
     (table,) = parts_of(continuous, Table)
     (fold,) = parts_of(continuous, Fold)
