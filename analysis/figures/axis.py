@@ -1,7 +1,7 @@
 """An axis of a plot of lines or points as values."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 from podium.analysis.figures.plot import rounded
@@ -48,11 +48,7 @@ class Axis:
 
     def as_values(self) -> dict[str, Any]:
         """The axis as JSON has it."""
-        return {
-            "label": self.label,
-            "scale": self.scale,
+        return asdict(self) | {
             "limits": None if self.limits is None else [rounded(end) for end in self.limits],
             "ticks": [[rounded(at), text] for at, text in self.ticks],
-            "digits": self.digits,
-            "is_ordinal": self.is_ordinal,
         }

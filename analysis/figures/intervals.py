@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.plot import Plot, rounded
 from podium.analysis.figures.series import Series
 
@@ -19,8 +18,9 @@ class IntervalRow:
 
     Attributes:
         name: label of the row.
-        estimate: its value and interval; None if unknown. An interval with a lower end alone is
-            open above.
+        value: its estimate; None if unknown.
+        low: lower end of the interval around it; None without one.
+        high: upper end; an interval with a lower end alone is open above.
         series: look of the competitor it belongs to; None for the first colour.
         group: head above neighbouring rows of the same group; "" for none.
         is_filled: False for a hollow mark.
@@ -30,7 +30,9 @@ class IntervalRow:
     """
 
     name: str
-    estimate: Estimate | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
     series: Series | None = None
     group: str = ""
     is_filled: bool = True
@@ -114,22 +116,18 @@ def intervals_plot(
 
 
 def _fields(row: IntervalRow) -> dict[str, Any]:
-    found = row.estimate or _NOTHING
     return {
         "name": row.name,
         "group": row.group,
         "competitor": row.series.name if row.series else None,
-        "value": rounded(found.value),
-        "low": rounded(found.low),
-        "high": rounded(found.high),
+        "value": rounded(row.value),
+        "low": rounded(row.low),
+        "high": rounded(row.high),
         "isHollow": not row.is_filled,
         "dots": [rounded(dot) for dot in row.dots],
         "columns": list(row.columns),
         "note": row.note,
     }
-
-
-_NOTHING = Estimate(value=math.nan)
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -162,12 +160,11 @@ def _domain(
 
 def _values(rows: Sequence[IntervalRow]) -> Iterator[float]:
     for row in rows:
-        yield from ([row.estimate.value] if row.estimate else [])
+        yield from () if row.value is None else (row.value,)
         yield from row.dots
 
 
 def _ends(row: IntervalRow) -> Iterator[float]:
     """The ends of its interval; one that is open above ends beyond every axis."""
-    found = row.estimate
-    if found and found.low is not None:
-        yield from (found.low, math.inf if found.high is None else found.high)
+    if row.low is not None:
+        yield from (row.low, math.inf if row.high is None else row.high)

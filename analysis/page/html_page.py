@@ -116,8 +116,7 @@ class Section:
 
     Attributes:
         name: unique within the page; letters, digits and ``-``; the target of links.
-        title: heading of the section; "" for the one that opens a page.
-        label: its name in the page's contents where that is not the title.
+        title: heading of the section, and its name in the page's contents.
         parts: parts from top to bottom.
         chapter: name of the chapter, which groups neighbouring sections; "" for none.
     """
@@ -125,13 +124,7 @@ class Section:
     name: str
     title: str
     parts: tuple[Part, ...]
-    label: str = ""
     chapter: str = ""
-
-    @property
-    def contents_label(self) -> str:
-        """The name of the section in the page's contents."""
-        return self.label or self.title
 
     @property
     def opening(self) -> tuple[Part, ...]:
@@ -171,7 +164,7 @@ class Page:
     def chapters(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
         """Neighbouring sections of one chapter, each time with its heading.
 
-        That of a single section is its own title, "" if it has none.
+        That of a single section is its own title.
         """
         runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
         groups = [

@@ -31,7 +31,7 @@ def csv_files(page: Page) -> dict[str, str]:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("file", "section", "caption", "rows", "note"))
-    parts = [(section.contents_label, section.parts) for section in page.sections]
+    parts = [(section.title, section.parts) for section in page.sections]
     for label, of_part in (("Summary", _opening(page)), *parts):
         for table in _within(of_part):
             found = (label, table.caption, len(table.rows), table.note)

@@ -25,7 +25,9 @@ from podium.analysis.wording import (
 
 PERCENT = 100
 
-_LEAST_FIRST = re.compile(r"\b(p(?!\()|place|ranks?|sd|seconds|time|total)\b", re.IGNORECASE)
+_LEAST_FIRST = re.compile(
+    r"\b(beaten|p(?!\()|place|ranks?|sd|seconds|time|total)\b", re.IGNORECASE
+)
 
 Of = str | int | Callable[[Any], Any]
 """What a column reads of a row: a key or attribute, a position, or a function of the row."""
@@ -58,7 +60,6 @@ class Head(TypedDict, total=False):
     """What a column may say of its head besides the label."""
 
     group: str
-    least_first: bool
     series: Series
 
 
@@ -70,8 +71,6 @@ class Column:
         label: text of the head.
         cell: cell of a row; by default the text of the row itself.
         is_number: whether its cells are aligned to the right.
-        least_first: whether the browser sorts the least number to the top first; None means: if
-            the label is that of a rank, a p-value or a time.
         group: head above those of all neighbouring columns of the same group; "" for none.
         series: competitor whose marker is put before the label.
     """
@@ -79,17 +78,13 @@ class Column:
     label: str
     cell: Callable[[Any], Cell] = lambda row: Cell(text=str(row))
     is_number: bool = True
-    least_first: bool | None = None
     group: str = ""
     series: Series | None = None
 
     @property
     def is_descending(self) -> bool:
         """Whether the browser sorts the greatest to the top first."""
-        least = self.least_first
-        if least is None:
-            least = bool(_LEAST_FIRST.search(self.label))
-        return self.is_number and not least
+        return self.is_number and not _LEAST_FIRST.search(self.label)
 
     @classmethod
     def text(

@@ -5,7 +5,6 @@ from typing import Any
 
 import polars as pl
 
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
@@ -210,7 +209,9 @@ def _plot(
             group=", ".join(row[name] for name in _varying(cells)),
             series=series[row["loss"]],
             dots=scores.get(tuple(row[name] for name in CELL_COLUMNS), ()),
-            estimate=None if mean is None else Estimate(value=mean, low=low, high=high),
+            value=mean,
+            low=low,
+            high=high,
             is_filled=not is_default,
         )
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.hyperparameters.best_regions import BestRegion
@@ -26,7 +25,7 @@ from podium.analysis.hyperparameters.tuned_hyperparameters import (
 from podium.analysis.page.html_page import Bullets, Fold, Illustration, Paragraph, Part, Section
 from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.wording import counted, p_value
+from podium.analysis.wording import counted, in_percent, p_value
 from podium.orchestrator.results.records.metric_columns import RankedScore
 
 _HOLLOW = " Hollow bars do not exceed noise, the 95th percentile for shuffled scores (dots)."
@@ -133,7 +132,9 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
 def _bar(row: Mapping[str, Any], series: Mapping[str, Series], *, is_grouped: bool) -> IntervalRow:
     return IntervalRow(
         name=row["hyperparameter"],
-        estimate=Estimate.of_shares(row["importance"], row["low"], row["high"]),
+        value=in_percent(row["importance"]),
+        low=in_percent(row["low"]),
+        high=in_percent(row["high"]),
         series=series[row["loss"]],
         group=row["loss"] if is_grouped else "",
         is_filled=row["is_above_noise"] is not False,

@@ -79,7 +79,7 @@ def _all_blocks(tournament: Tournament, series: Mapping[str, Series]) -> Iterato
         (
             Column.named("Competitor", "competitor", series),
             Column.number("Rank sum", "rank_sum"),
-            Column.number("Beaten by", "beaten_by", least_first=True),
+            Column.number("Beaten by", "beaten_by"),
             Column.count("Settings", "num_blocks"),
         ),
         name="available-ranks",

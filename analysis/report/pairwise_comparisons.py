@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from podium.analysis.figures.critical_difference import critical_difference_plot
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.hypothesis_tests.pairwise_comparisons import Pair
@@ -63,7 +62,9 @@ def paired_differences(
             IntervalRow(
                 name=pair.b,
                 group="" if pair.a == subject and not is_every else f"{pair.a} minus",
-                estimate=Estimate(value=pair.mean_difference, low=pair.low, high=pair.high),
+                value=pair.mean_difference,
+                low=pair.low,
+                high=pair.high,
                 series=series[pair.b],
                 is_filled=pair.differs(alpha) or not tournament.is_tested,
                 columns=(p_value(pair.p),) if tournament.is_tested else (),

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from podium.analysis.figures.axis import Axis
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.scatter import Point, scatter_plot
 from podium.analysis.figures.series import Series, series_of
@@ -23,6 +22,7 @@ from podium.analysis.protocols.protocol_tables import (
 )
 from podium.analysis.protocols.selected_configs import protocol_headline
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
+from podium.analysis.wording import in_percent
 
 _FINALISTS = {
     "default": "default_part",
@@ -43,7 +43,6 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
     return Section(
         name="protocols",
         title="Validation protocols",
-        label="Protocols",
         parts=tuple(_comparison(study) if is_comparison else protocol_tables(study)),
     )
 
@@ -80,12 +79,15 @@ def _scores_of_picks(study: ProtocolStudy, table: Table) -> Illustration:
             IntervalRow(
                 name=name,
                 group=protocol.shown,
-                estimate=_estimate(row),
+                value=value,
+                low=low,
+                high=high,
                 series=looks[protocol.label],
                 is_filled=name != "default",
             )
             for name, protocol, row in found
             if name in known
+            for value, low, high in (_in_percent(row),)
         ],
         IntervalAxis(label=f"{study.metric} on test, %"),
         name="protocol-picks-plot",
@@ -108,7 +110,7 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
     if study.picks.fairest is None:
         return None
     rows = [
-        (row, _estimate(row_of(study.picks.fairest.means, "regret", protocol=row["protocol"])))
+        (row, _in_percent(row_of(study.picks.fairest.means, "regret", protocol=row["protocol"])))
         for row in study.in_order(study.costs)
         if row["regret"] is not None and row["hours_per_search"]
     ]
@@ -120,11 +122,11 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
             label=study.shown[row["protocol"]],
             x=60 * row["hours_per_search"],
             y=PERCENT * row["regret"],
-            low=regret.low if regret else None,
-            high=regret.high if regret else None,
+            low=low,
+            high=high,
             is_hollow=row["on_front"] is None,
         )
-        for row, regret in rows
+        for row, (_, low, high) in rows
     ]
     on_front = [row["on_front"] for row, _ in rows]
     unit = "GPU-minutes" if study.has_gpus else "Minutes of one slot"
@@ -150,11 +152,10 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
     )
 
 
-def _estimate(row: Mapping[str, Any] | None) -> Estimate | None:
-    """A mean and its interval in percent, from a row of ``group_means``."""
-    if row is None:
-        return None
-    return Estimate.of_shares(row["mean"], row["low"], row["high"])
+def _in_percent(row: Mapping[str, Any] | None) -> tuple[float | None, ...]:
+    """A mean and both ends of its interval in percent, from a row of ``group_means``."""
+    ends = ("mean", "low", "high")
+    return tuple(in_percent(None if row is None else row[name]) for name in ends)
 
 
 _FIGURES: Mapping[str, Callable[[ProtocolStudy, Table], Illustration | None]] = {

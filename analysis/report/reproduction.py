@@ -66,8 +66,7 @@ def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section
     ]
     return Section(
         name="reproduction",
-        title="Reproduction of published results",
-        label="Reproduction",
+        title="Reproduction",
         parts=tuple(parts),
     )
 

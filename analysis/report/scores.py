@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from podium.analysis.figures.axis import Axis
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.lines import Line, lines_plot
 from podium.analysis.figures.plot import Plot
@@ -120,7 +119,7 @@ def _plot(
         IntervalRow(
             name=_short(tournament, b) if dataset else tournament.block_labels[b],
             series=look,
-            estimate=Estimate(value=float(tournament.scores_BC[b, c])),
+            value=float(tournament.scores_BC[b, c]),
             dots=tuple(runs.tolist()) if len(runs) > 1 else (),  # a single one is its score
         )
         for b in blocks

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from podium.analysis.estimates.ranks import Standing
-from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Summary
 from podium.analysis.page.tables import Column, Table, table
@@ -107,19 +107,31 @@ def _facts(tournament: Tournament, metric: str) -> Iterator[tuple[str, str]]:
 
 
 def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) -> Illustration:
-    rows = [
-        RankedRow(
-            name=standing.competitor,
-            rank_text=str(standing.place),
-            rank=standing.average_rank,
-            score=standing.mean_score,
-            gain=gains.get(standing.competitor),
-        )
-        for standing in tournament.standings[:_MOST_ROWS]
-    ]
+    rows = tournament.standings[:_MOST_ROWS]
     count = len(tournament.names)
-    last = count if count == len(rows) else max(row.rank for row in rows)
-    plot = ranking_plot(rows, score=score, last_rank=math.ceil(last), name="summary-ranking-plot")
+    last = count if count == len(rows) else max(row.average_rank for row in rows)
+    shown = [
+        {
+            "name": row.competitor,
+            "rank_text": str(row.place),
+            "rank": row.average_rank,
+            "score": row.mean_score,
+            "gain": gains.get(row.competitor),
+        }
+        for row in rows
+    ]
+    has_gain = any(row["gain"] is not None for row in shown)
+    plot = Plot(
+        kind="ranking",
+        name="summary-ranking-plot",
+        title="Competitors by average rank",
+        values={
+            "rows": shown,
+            "score": score,
+            "gain": "Gain of tuning" if has_gain else None,
+            "last": math.ceil(last),
+        },
+    )
     first = "" if count == len(rows) else f" of the first {len(rows)} of {count}"
     return Illustration(
         name="summary-ranking",

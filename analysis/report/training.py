@@ -152,13 +152,7 @@ def _curves_table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: st
 
 
 def search_history(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
-    """The section: how the best score of each search rose."""
-    history = _history(results, series)
-    parts = () if history is None else (history,)
-    return Section(name="searches", title="Search history", parts=parts)
-
-
-def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
+    """The section: how the best score of each search rose; None before a trial has a score."""
     trials = results.search_trials.with_columns(
         (pl.col("objective").fill_nan(None) * PERCENT).alias("objective")
     ).sort("block", "loss", "search", "index")
@@ -180,7 +174,7 @@ def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustratio
         )
         for position, panel in enumerate(panels)
     ]
-    return Illustration(
+    history = Illustration(
         name="search-history",
         plots=tuple(plots),
         caption="Lines: the incumbent, the best complete trial so far. Dots: trials in the order"
@@ -190,6 +184,7 @@ def _history(results: StudyResults, series: Mapping[str, Series]) -> Illustratio
         selector="Setting" if len(panels) > 1 else "",
         table=_searches_table(trials, series),
     )
+    return Section(name="searches", title="Search history", parts=(history,))
 
 
 def _sampled(trials: pl.DataFrame, series: Mapping[str, Series], most: int) -> str:

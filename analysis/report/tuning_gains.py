@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Fold, Illustration, Section
@@ -14,7 +13,7 @@ from podium.analysis.page.tables import Column, Table, table
 from podium.analysis.protocols.tuning_gains import gain_units
 from podium.analysis.scores.final_scores import BASELINES
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
-from podium.analysis.wording import counted
+from podium.analysis.wording import counted, in_percent
 
 _LEVELS = {
     "val_default": "Default, val",
@@ -117,7 +116,9 @@ def _figure(
             IntervalRow(
                 name=row["loss"],
                 series=series[row["loss"]],
-                estimate=Estimate.of_shares(row["gain"], row["gain_low"], row["gain_high"]),
+                value=in_percent(row["gain"]),
+                low=in_percent(row["gain_low"]),
+                high=in_percent(row["gain_high"]),
             )
             for row in rows
         ],

@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.series import series_of
 
@@ -23,7 +22,7 @@ def plot(rows, *, is_bars=False, **axis):
 
 
 def row(value, low=None, high=None, **more):
-    return IntervalRow(name="a", estimate=Estimate(value=value, low=low, high=high), **more)
+    return IntervalRow(name="a", value=value, low=low, high=high, **more)
 
 
 def test_every_row_is_there_in_the_order_given_with_its_group_and_look():
@@ -37,7 +36,7 @@ def test_every_row_is_there_in_the_order_given_with_its_group_and_look():
 
 
 def test_a_row_without_an_estimate_stays_with_its_name():
-    found = plot([IntervalRow(name="none", estimate=None), row(1.0)])["rows"]
+    found = plot([IntervalRow(name="none", value=None), row(1.0)])["rows"]
     assert found["name"] == ["none", "a"]
     assert found["value"] == [None, 1]
 

@@ -6,7 +6,6 @@ import pytest
 
 from podium.analysis.figures.axis import Axis
 from podium.analysis.figures.critical_difference import critical_difference_plot
-from podium.analysis.figures.estimate import Estimate
 from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.figures.lines import Line, lines_plot
 from podium.analysis.figures.scatter import Point, scatter_plot
@@ -39,7 +38,9 @@ def ranks(count):
         IntervalRow(
             name=name,
             series=looks[name],
-            estimate=Estimate(value=1 + i, low=max(1, i - 0.5), high=min(count, i + 3)),
+            value=1 + i,
+            low=max(1, i - 0.5),
+            high=min(count, i + 3),
             columns=(f"{i} %", "99 %"),
         )
         for i, name in enumerate(names(count))
@@ -58,7 +59,9 @@ def groups():
             name=name,
             group=f"cub200/resnet50/{dimension}",
             series=series_of(names(5))[name],
-            estimate=Estimate(value=60 + i, low=58 + i, high=61 + i),
+            value=60 + i,
+            low=58 + i,
+            high=61 + i,
             dots=(58.5 + i, 60.5 + i),
         )
         for dimension in (64, 512)
@@ -80,7 +83,7 @@ def groups():
 
 def bars():
     rows = [
-        IntervalRow(name=name, estimate=Estimate(value=1.0 + i, low=0.5, high=None if i else 2))
+        IntervalRow(name=name, value=1.0 + i, low=0.5, high=None if i else 2)
         for i, name in enumerate(("Class", "Seed"))
     ]
     return intervals_plot(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.figures.intervals import IntervalAxis, IntervalRow, intervals_plot
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
 from podium.analysis.page.tables import Cell, Column, Table
 from tests.browser import LAPTOP, Visit
@@ -15,8 +15,8 @@ LOSSES = ("arcface", "contrastive", "triplet")
 
 
 def figure_of(name, losses):
-    row = RankedRow(name="x", rank_text="1", rank=1, score=50, gain=None)
-    plot = ranking_plot([row], score="Recall@1, %", last_rank=1, name=name)
+    rows = [IntervalRow(name="x", value=1)]
+    plot = intervals_plot(rows, IntervalAxis(label="Rank"), name=name, title="Ranks")
     plots = tuple(replace(plot, name=f"{name}-{loss}", label=loss) for loss in losses)
     rows = ((Cell(text="x"),),)
     table = Table(name=f"{name}-table", caption="", columns=(Column(label="Loss"),), rows=rows)

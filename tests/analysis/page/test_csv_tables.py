@@ -93,7 +93,6 @@ def test_tables_are_found_wherever_they_stand():
     section = Section(
         name="s",
         title="",
-        label="",
         parts=(
             table("first"),
             Fold(summary="", parts=(SideBySide(parts=(figure, table("beside"))), table("folded"))),

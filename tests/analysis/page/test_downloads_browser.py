@@ -2,14 +2,13 @@
 
 import io
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from podium.analysis.figures.ranking import RankedRow, ranking_plot
+from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Illustration, Page, Section, render_page
 from podium.analysis.page.tables import Column, Table
@@ -23,17 +22,11 @@ NAMES = ("proxy_anchor", "margin <b>", "Δ-потеря ≤ λ ± é")
 
 def ranking(name, label):
     rows = [
-        RankedRow(
-            name=competitor,
-            rank_text=str(place),
-            rank=float(place),
-            score=60.0 - place,
-            gain=2.0 - 2 * place,
-        )
-        for place, competitor in enumerate(NAMES, 1)
+        {"name": it, "rank_text": str(at), "rank": at, "score": 60 - at, "gain": 2 - 2 * at}
+        for at, it in enumerate(NAMES, 1)
     ]
-    plot = ranking_plot(rows, score="Recall@1, %", last_rank=3, name=name)
-    return replace(plot, label=label)
+    values = {"rows": rows, "score": "Recall@1, %", "gain": "Gain of tuning", "last": 3}
+    return Plot(kind="ranking", name=name, title="Ranks", values=values, label=label)
 
 
 @pytest.fixture(scope="module")
