@@ -42,7 +42,7 @@ def thesis_page():
 
 
 def page_with(*parts, **changes):
-    section = Section(name="one", title="One", label="The first", parts=parts)
+    section = Section(name="one", title="One", parts=parts)
     values = {"title": "A title", "subtitle": "A subtitle", "sections": (section,)}
     return render_page(Page(**{**values, **changes}))
 
@@ -170,7 +170,7 @@ def test_neighbours_of_one_chapter_lie_within_it_and_are_listed_below_it():
     names = {"a": "One", "b": "One", "c": "Two", "d": "", "e": ""}
     html = page_with(
         sections=tuple(
-            Section(name=name, title=name, label=f"To {name}", parts=(), chapter=chapter)
+            Section(name=name, title=f"To {name}", parts=(), chapter=chapter)
             for name, chapter in names.items()
         )
     )
