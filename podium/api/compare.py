@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from podium.analysis.wording import shown_names
 from podium.api.study import Study, load
-from podium.comparison.design import OPPONENTS, comparison_keys, description, stronger_minutes
+from podium.comparison.design import (
+    OPPONENTS,
+    comparison_keys,
+    description,
+    fewest_minutes,
+    stronger_minutes,
+)
 from podium.errors import PodiumError
 from podium.orchestrator.results.storage.locations import RemotePath
 from podium.orchestrator.study.loss_facts import facts_of
@@ -138,7 +144,7 @@ def compare(
     *,
     against: Sequence[str] | None = None,
     data: str | os.PathLike[str] | None = None,
-    minutes: int = 1,
+    minutes: int | None = None,
     storage: str | os.PathLike[str] | RemotePath | None = None,
     local: bool = False,
     progress: bool = True,
@@ -153,7 +159,8 @@ def compare(
         against: the losses that it is compared with; None for ``multi_similarity``,
             ``proxy_anchor`` and ``contrastive``.
         data: folder of images with a folder for each class; None for letters.
-        minutes: time that it may take, on two cores that have nothing else to do.
+        minutes: time that it may take, on two cores that have nothing else to do; None for as
+            few as do, which is 1 on letters.
         storage: folder or URI in which the results folder is; None for ``podium-results``.
         local: whether to train one trial at a time in this process, without Ray.
         progress: whether to show messages and how far it is.
@@ -173,7 +180,7 @@ def plan_comparison(
     *,
     against: Sequence[str] | None = None,
     data: str | os.PathLike[str] | None = None,
-    minutes: int = 1,
+    minutes: int | None = None,
     storage: str | os.PathLike[str] | RemotePath | None = None,
 ) -> Comparison:
     """The comparison that `compare` runs, with the same arguments; nothing is trained.
@@ -183,7 +190,7 @@ def plan_comparison(
     Raises:
         PodiumError: as of `compare`.
     """
-    if minutes < 1:
+    if minutes is not None and minutes < 1:
         raise PodiumError(f"a comparison takes from 1 minute on; got {minutes}")
     read_files(loss, Path.cwd())
     name = facts_of(str(parse_loss(loss))).name
@@ -191,6 +198,7 @@ def plan_comparison(
     _check_opponents(name, opponents)
     try_own_loss(loss, facts_of(name).defaults)
     folder = None if data is None else Path(data).expanduser()
+    minutes = minutes or fewest_minutes(1 + len(opponents), folder)
     keys = comparison_keys(loss, opponents, minutes=minutes, data=folder)
     return Comparison(
         study=load(keys, storage=storage),

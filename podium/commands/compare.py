@@ -36,8 +36,11 @@ def command(
         ),
     ] = None,
     minutes: Annotated[
-        int, typer.Option(min=1, help="Time it may take on two idle cores; more is surer.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1, help="Time it may take on two idle cores; more is surer. Default: as few as do."
+        ),
+    ] = None,
     storage: StorageFolder = None,
     local: Local = False,
 ) -> int:

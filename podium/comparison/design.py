@@ -109,6 +109,13 @@ def comparison_keys(
         TrialInputError: the folder has too few classes, or a class no images.
     """
     losses = [loss, *opponents]
+    if minutes < (fewest := fewest_minutes(len(losses), data)):
+        given = f"{minutes} {'was' if minutes == 1 else 'were'} given"
+        what, fewer = ("", "losses") if data is None else (f" on {data}", "losses or images")
+        raise PodiumError(
+            f"to compare {len(losses)} losses{what} takes about {fewest} minutes on two cores, and"
+            f" {given}: --minutes {fewest}, or fewer {fewer}"
+        )
     on_data = (
         _on_letters(len(losses), minutes) if data is None else _on(data, len(losses), minutes)
     )
@@ -168,22 +175,37 @@ def stronger_minutes(num_losses: int, *, minutes: int, data: Path | None) -> int
     return next((more for more in (5, 30, 120) if more > minutes and design(more) != now), None)
 
 
-def _on_letters(num_losses: int, minutes: int) -> dict[str, Any]:
-    def seconds(strength: _Strength) -> float:  # of a set of letters
-        images = 16 * _CLASSES // 2  # half of the classes are for testing
-        trained = round(images * (1 - _VAL_FRACTION))
-        a_trial = _TRIAL_SECONDS + strength.epochs * (
-            trained * _IMAGE_SECONDS + (images - trained) * _SCORED_SECONDS
-        )
-        # At most, since the best config may be the published default.
-        num_trials = num_losses * (strength.trials + 2 * strength.seeds)
-        return a_trial * num_trials * len(strength.dims)
+def fewest_minutes(num_losses: int, data: Path | None) -> int:
+    """Minutes of the weakest comparison of so many losses, on two cores.
 
+    Raises:
+        TrialInputError: the folder has too few classes, or a class no images.
+    """
+    if data is None:
+        needed = _FEWEST_SETS * _seconds_of_set(_ON_LETTERS[0], num_losses)
+    else:
+        needed = _seconds_on(_facts(data), _ON_IMAGES[0], num_losses)
+    return math.ceil((needed + _START_SECONDS) / (_CORES * 60 * _USED))
+
+
+def _seconds_of_set(strength: _Strength, num_losses: int) -> float:
+    """CPU seconds of a set of letters."""
+    images = 16 * _CLASSES // 2  # half of the classes are for testing
+    trained = round(images * (1 - _VAL_FRACTION))
+    a_trial = _TRIAL_SECONDS + strength.epochs * (
+        trained * _IMAGE_SECONDS + (images - trained) * _SCORED_SECONDS
+    )
+    # At most, since the best config may be the published default.
+    num_trials = num_losses * (strength.trials + 2 * strength.seeds)
+    return a_trial * num_trials * len(strength.dims)
+
+
+def _on_letters(num_losses: int, minutes: int) -> dict[str, Any]:
     left, available = _seconds_left(minutes), sum(_SETS.values())
-    fitting = [(one, min(available, int(left / seconds(one)))) for one in _ON_LETTERS]
+    fitting = [
+        (one, min(available, int(left / _seconds_of_set(one, num_losses)))) for one in _ON_LETTERS
+    ]
     weakest = fitting[0]
-    if weakest[1] < _FEWEST_SETS:
-        _refuse(num_losses, minutes, needed=_FEWEST_SETS * seconds(_ON_LETTERS[0]))
     strength, num_sets = max(
         (pair for pair in fitting[1:] if pair[1] >= _MANY_SETS),
         key=lambda pair: _ON_LETTERS.index(pair[0]),
@@ -216,16 +238,10 @@ def _letter_sets() -> list[dict[str, Any]]:
 
 
 def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
-    facts = dataset_facts(DatasetSettings(name="folder", options={"root": str(folder)}))
-    refuse_too_few_classes(
-        folder, num_train=facts.num_train_classes, num_test=facts.num_test_classes
-    )
+    facts = _facts(folder)
     val_fraction = fitting_val_fraction(facts.num_train_classes, _VAL_FRACTION)
     seconds = [_seconds_on(facts, one, num_losses) for one in _ON_IMAGES]
-    num_fitting = sum(needed <= _seconds_left(minutes) for needed in seconds)
-    if num_fitting == 0:
-        _refuse(num_losses, minutes, needed=seconds[0], images=facts.num_images)
-    strength = _ON_IMAGES[num_fitting - 1]
+    strength = _ON_IMAGES[sum(needed <= _seconds_left(minutes) for needed in seconds) - 1]
     return {
         "datasets": [{"name": "folder", "root": str(folder)}],
         "embedding_dims": list(strength.dims),
@@ -240,6 +256,14 @@ def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
             "crop_scale_min": 0.5,
         },
     }
+
+
+def _facts(folder: Path) -> DatasetFacts:
+    facts = dataset_facts(DatasetSettings(name="folder", options={"root": str(folder)}))
+    refuse_too_few_classes(
+        folder, num_train=facts.num_train_classes, num_test=facts.num_test_classes
+    )
+    return facts
 
 
 def _seconds_on(facts: DatasetFacts, strength: _Strength, num_losses: int) -> float:
@@ -264,16 +288,6 @@ def _search(strength: _Strength) -> dict[str, Any]:
 def _seconds_left(minutes: int) -> float:
     """CPU seconds for trials."""
     return _CORES * 60 * minutes * _USED - _START_SECONDS
-
-
-def _refuse(num_losses: int, minutes: int, *, needed: float, images: int | None = None) -> None:
-    least = math.ceil((needed + _START_SECONDS) / (_CORES * 60 * _USED))
-    of_images = "" if images is None else f" on {images:,} images"
-    raise PodiumError(
-        f"to compare {num_losses} losses{of_images} takes about {least} minutes on two cores, and"
-        f" {minutes} {'was' if minutes == 1 else 'were'} given: --minutes {least}, or fewer losses"
-        f"{'' if images is None else ' or images'}"
-    )
 
 
 def _name(loss: str, minutes: int, keys: Mapping[str, Any]) -> str:
