@@ -63,12 +63,6 @@ def search_importances(
 
     Shuffled and left out by generators that follow from the loss and the configs, so
     that no result depends on which other searches there are.
-
-    Args:
-        searches: configs of every search, from ``search_configs``.
-        on: the scores that importances explain.
-        permutations: number of times that scores are shuffled, for the noise.
-        subsamples: number of subsamples of the configs, for the intervals.
     """
     return tuple(_of_search(item, on, permutations, subsamples) for item in searches)
 

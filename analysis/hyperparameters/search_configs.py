@@ -83,10 +83,7 @@ def search_configs(
 def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.DataFrame:
     """Mean test score over folds of every search trial that has one.
 
-    Args:
-        test_scores: long frame of test scores.
-        metric: name of the metric.
-        k: value of K of the metric; 0 if it has none.
+    The K of a metric without one is 0.
 
     Returns:
         ``trial_id`` and ``test``.

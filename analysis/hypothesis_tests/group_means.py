@@ -24,8 +24,6 @@ from podium.analysis.estimates.distributions import t_tail
 from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 
 _CELL = ("block", "loss", "repeat")
-_STATISTICS = ("mean", "low", "high", "standard_error")
-_COUNTS = ("num_cells", "num_repeats", "num_blocks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,12 @@ def group_means(
                     **_statistics(group.drop_nulls(measure), measure, left_out),
                 }
             )
-    return pl.DataFrame(rows, schema=_schema(by))
+    schema = {
+        **dict.fromkeys((*by, "measure"), pl.String),
+        **dict.fromkeys(("mean", "low", "high", "standard_error"), pl.Float64),
+        **dict.fromkeys(("num_cells", "num_repeats", "num_blocks"), pl.Int64),
+    }
+    return pl.DataFrame(rows, schema=schema)
 
 
 def paired_differences(
@@ -118,14 +121,6 @@ def paired_differences(
         pl.Series("p_value", p_values, dtype=pl.Float64),
         pl.Series("p_holm", adjusted, dtype=pl.Float64),
     )
-
-
-def _schema(by: Sequence[str]) -> dict[str, type[pl.DataType]]:
-    return {
-        **dict.fromkeys((*by, "measure"), pl.String),
-        **dict.fromkeys(_STATISTICS, pl.Float64),
-        **dict.fromkeys(_COUNTS, pl.Int64),
-    }
 
 
 _Means = Mapping[tuple[object, ...], Mapping[str, float | None]]

@@ -29,8 +29,12 @@ def signed_rank_p(scores_a: NDArray[np.float64], scores_b: NDArray[np.float64]) 
     nonzero = differences[differences != 0]
     ranks = _magnitude_ranks(np.abs(nonzero), float(largest) * _RELATIVE_TIE)
     statistic = float(ranks[nonzero > 0].sum())
-    p_value = _normal_p_value if len(nonzero) > _MOST_EXACT else _exact_p_value
-    return p_value(ranks, statistic)
+    if len(nonzero) > _MOST_EXACT:
+        return _normal_p_value(ranks, statistic)
+    # Doubled average ranks are whole numbers, so the null distribution lives on a grid.
+    doubled = tuple(sorted(round(2 * rank) for rank in ranks))
+    upper = max(round(2 * statistic), sum(doubled) - round(2 * statistic))
+    return min(1.0, 2 * float(_null_distribution(doubled)[upper:].sum()))
 
 
 def _magnitude_ranks(magnitudes: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
@@ -43,13 +47,6 @@ def _magnitude_ranks(magnitudes: NDArray[np.float64], tolerance: float) -> NDArr
     ranks = np.empty(len(magnitudes))
     ranks[order] = (last - (sizes - 1) / 2)[groups]
     return ranks
-
-
-def _exact_p_value(ranks: NDArray[np.float64], statistic: float) -> float:
-    # Doubled average ranks are whole numbers, so the null distribution lives on a grid.
-    doubled = tuple(sorted(round(2 * rank) for rank in ranks))
-    upper = max(round(2 * statistic), sum(doubled) - round(2 * statistic))
-    return min(1.0, 2 * float(_null_distribution(doubled)[upper:].sum()))
 
 
 @lru_cache(maxsize=64)

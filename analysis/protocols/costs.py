@@ -20,12 +20,8 @@ def study_costs(
 ) -> pl.DataFrame:
     """Costs of a study's protocols.
 
-    Args:
-        reader: reader of the results folder.
-        trials: trials of the study, one row each.
-        picked: quality of the picks, of which regrets are; None if it is not known.
-        protocols: protocols of the study. The regret of those that leak cannot be attained, so
-            they are neither on the front nor dominate others.
+    The regret of protocols that leak cannot be attained, so they are neither on the front nor
+    dominate others.
 
     Returns:
         Hours of each protocol as if it had been run alone, so with its copies: the columns of

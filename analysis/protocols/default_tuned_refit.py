@@ -64,11 +64,6 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
     """Test scores of the finalists of every search, folds averaged, and their means.
 
     A finalist trained by one seed has a score if all its folds have one. Gaps are paired by seed.
-
-    Args:
-        reader: reader of the results folder.
-        trials: trials of the study, one row each.
-        order: labels of the protocols, in the order in which pairs name them.
     """
     finals = trials.filter(pl.col("stage") == "final")
     is_objective = (pl.col("metric") == reader.objective) & (pl.col("k") == reader.k)

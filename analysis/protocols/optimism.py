@@ -77,11 +77,7 @@ def class_optimism(
 
 
 def of_several_classes(class_hits: pl.DataFrame) -> pl.DataFrame:
-    """The hits of networks that were validated on four classes or more: halves of one say little.
-
-    Args:
-        class_hits: table from ``checked``.
-    """
+    """The hits of networks with four validation classes or more: halves of one say little."""
     network = (*SEARCH, "config", "seed", "fold")
     return class_hits.filter(pl.col("class_id").n_unique().over(network) > 3)
 
@@ -101,20 +97,29 @@ def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> p
         ``block``, ``loss``, ``protocol``, ``repeat``, ``config`` (of those that tie the first
         suggested), ``optimism`` (mean over fresh runs; null without any) and ``num_fresh``.
     """
-    fresh = _fresh_runs(runs)
+    config, run = [*SEARCH[:3], "config"], ["stage", "repeat", "seed"]
+    is_whole = (pl.col("state") == "COMPLETE").all() & pl.col("val").is_not_null().all()
+    means = (
+        runs.group_by(*config, *run)
+        .agg(pl.when(is_whole).then(pl.col("val").mean()).alias("val"))
+        .drop_nulls("val")
+        .sort(*config, *run)
+    )
+    of_configs, nothing = means.partition_by(config, as_dict=True), means.clear()
     rows: list[dict[str, object]] = []
     for candidates in config_candidates(runs):
         pick = int(np.argmax(candidates.val_C))
-        config, val = candidates.candidates[pick], float(candidates.val_C[pick])
-        again = [
-            other
-            for stage, repeat, other in fresh.get((*candidates.place, config), ())
-            if stage == "final" or (across_repeats and repeat != candidates.unit)
-        ]
+        name, val = candidates.candidates[pick], float(candidates.val_C[pick])
+        is_fresh = pl.lit(across_repeats) & (pl.col("repeat") != candidates.unit)
+        again = (
+            of_configs.get((*candidates.place, name), nothing)
+            .filter(is_fresh | (pl.col("stage") == "final"))["val"]
+            .to_list()
+        )
         rows.append(
             {
                 **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
-                "config": config,
+                "config": name,
                 "optimism": float(np.mean([val - other for other in again])) if again else None,
                 "num_fresh": len(again),
             }
@@ -209,23 +214,3 @@ def _parts(
 
 def _mean(values_H: NDArray[np.float64]) -> float:
     return float(values_H.sum() / len(values_H))
-
-
-_Run = tuple[str, int | None, float]
-
-
-def _fresh_runs(runs: pl.DataFrame) -> dict[tuple[str, ...], list[_Run]]:
-    """Stage, repeat and validation score of the completed runs of each config, folds averaged."""
-    config, run = [*SEARCH[:3], "config"], ["stage", "repeat", "seed"]
-    is_whole = (pl.col("state") == "COMPLETE").all() & pl.col("val").is_not_null().all()
-    means = (
-        runs.group_by(*config, *run)
-        .agg(pl.when(is_whole).then(pl.col("val").mean()).alias("val"))
-        .drop_nulls("val")
-        .sort(*config, *run)
-    )
-    found: dict[tuple[str, ...], list[_Run]] = {}
-    for row in means.to_dicts():
-        key = tuple(row[name] for name in config)
-        found.setdefault(key, []).append((row["stage"], row["repeat"], row["val"]))
-    return found

@@ -90,11 +90,8 @@ def optimism_over_runs(
 ) -> pl.DataFrame:
     """Means of ``fresh_run_optimism`` of the picks over searches.
 
-    Args:
-        runs: search runs, from ``checked``.
-        fresh: final runs on the classes of their search, from ``fresh_runs``.
-        one_split: protocols all of whose repeats have the same validation classes, so that runs of
-            the same config in other repeats are fresh too.
+    Of a protocol in ``one_split`` all repeats have the same validation classes, so runs of the
+    same config in other repeats are fresh too.
 
     Returns:
         As ``group_means``, of ``fresh``.

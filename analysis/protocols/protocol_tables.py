@@ -320,13 +320,7 @@ def intervals_over(means: pl.DataFrame, unit: str = "repeats") -> str:
 def mean_cell(
     row: Mapping[str, Any] | None, *, factor: float = PERCENT, is_gain: bool = False
 ) -> Cell:
-    """A mean with its interval below; a gain has a sign; a dash without a row.
-
-    Args:
-        row: row of ``group_means``.
-        factor: factor from the row's unit to that of the table.
-        is_gain: whether a positive mean has a sign.
-    """
+    """A mean with its interval below; a gain has a sign; a dash without a row."""
     if row is None:
         return _NOTHING
     low, high = row["low"], row["high"]

@@ -49,13 +49,7 @@ class ScoringRuns:
 def scoring_runs(
     runs: pl.DataFrame, protocols: Sequence[Protocol], *, shared_configs: bool
 ) -> ScoringRuns:
-    """Quality of picks, by every set of test runs that the study has.
-
-    Args:
-        runs: search runs, from ``checked``.
-        protocols: validation protocols of the study.
-        shared_configs: whether all protocols tried the same configs.
-    """
+    """Quality of picks, by every set of test runs that the study has."""
     order = [protocol.label for protocol in protocols]
     no_scale = _no_scale_reason(runs, protocols, shared_configs=shared_configs)
     tested = None

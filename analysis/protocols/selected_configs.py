@@ -114,11 +114,7 @@ def non_leaking(study: ProtocolStudy) -> list[str]:
 
 
 def better_first(row: Row) -> dict[str, Any]:
-    """A pair of protocols with the better one first: ``a``, ``b``, ``mean``, ``low``, ``high``.
-
-    Args:
-        row: row of ``paired_differences``.
-    """
+    """A pair of protocols with the better one first: ``a``, ``b``, ``mean``, ``low``, ``high``."""
     if row["mean"] is None or row["mean"] >= 0:
         return dict(row)
     turned = {"a": row["b"], "b": row["a"], "mean": -row["mean"]}

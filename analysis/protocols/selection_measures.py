@@ -37,9 +37,6 @@ _SCHEMA = {
 def choice_cells(candidate_sets: Sequence[Candidates]) -> Cells:
     """One row per search, over all test runs but its own.
 
-    Args:
-        candidate_sets: configs of each search, from ``config_candidates``.
-
     Returns:
         ``picked_test``: mean test score of what validation picked, ties sharing; ``regret``:
         cross-fitted (null with fewer than two test runs); ``tau``: Kendall's, of validation and

@@ -53,7 +53,7 @@ def selection_quality(
     """All statistics of picks, each scored by test runs other than its own; None without any.
 
     Args:
-        runs: search runs, from ``checked``.
+        runs: search runs.
         order: labels of the protocols, in the order in which pairs name them.
         tested: test runs to score picks by, as in ``config_candidates``; None means those of
             ``runs``.

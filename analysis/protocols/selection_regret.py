@@ -27,11 +27,7 @@ _CHUNK = 2**21  # numbers held at once
 
 
 def mean_regret(candidate_sets: Sequence[Candidates]) -> dict[str, float | None]:
-    """``regret``, ``low``, ``high`` and ``standard_error`` of all choices.
-
-    Args:
-        candidate_sets: candidates of each search of one block, loss and protocol.
-    """
+    """``regret``, ``low``, ``high`` and ``standard_error`` of the choices of a protocol."""
     groups: dict[Hashable, int] = {}  # numbers of what is resampled as one
     for one in candidate_sets:
         for group in (("search", one.unit), *_groups_of_runs(one)):

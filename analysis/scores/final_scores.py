@@ -46,7 +46,11 @@ def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFr
     finals = _in_every_block(
         tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
     )
-    refuse_mixed(finals)
+    _refuse(finals, within=("block",), column="test_hash", what="test sets")
+    trained = finals.filter(pl.col("stage") != "baseline")  # which all protocols test alike
+    # Repeats may have splits of their own.
+    within = ("block", "protocol", "repeat")
+    _refuse(trained, within=within, column="protocol_hash", what="protocols")
     roles = {
         "winner": pl.col("is_winner"),
         "default": pl.col("is_default") & (pl.col("stage") == "final"),
@@ -66,23 +70,6 @@ def _in_every_block(tested: pl.DataFrame) -> pl.DataFrame:
     blocks = of_blocks.select("block", "embedding_dim", *alike).unique(maintain_order=True)
     in_blocks = of_all.drop("block", "embedding_dim").join(blocks, on=alike, nulls_equal=True)
     return pl.concat([of_blocks, in_blocks.select(tested.columns)])
-
-
-def refuse_mixed(trials: pl.DataFrame) -> None:
-    """Refuse to compare what was measured differently.
-
-    Args:
-        trials: trials of one stage, or of the final and baseline stages together.
-
-    Raises:
-        PodiumError: a block has two test sets, or its competitors have two protocols. Baselines
-            are tested alike under all protocols.
-    """
-    _refuse(trials, within=("block",), column="test_hash", what="test sets")
-    trained = trials.filter(pl.col("stage") != "baseline")
-    # Repeats may have splits of their own.
-    within = ("block", "protocol", "repeat")
-    _refuse(trained, within=within, column="protocol_hash", what="protocols")
 
 
 def final_scores(

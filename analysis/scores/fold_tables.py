@@ -33,12 +33,7 @@ def fold_table(
     their own too. Of ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes:
     they are equal unless the classes are split several times. No fold changes features: they have
     one row, of one fold.
-
-    Args:
-        finals: final trials, from ``analysis.scores.final_scores.final_trials``.
-        scores: scores of the final runs, from ``analysis.scores.final_scores.final_scores``.
-        k: K of the scores.
-        metric: metric of the scores; ``val`` is null if it is one of test classes only.
+    ``val`` is null of a metric of test classes only.
 
     Raises:
         PodiumError: the final stage has no trials of several folds, or none was tested yet.
@@ -84,10 +79,7 @@ def fold_table(
 
 
 def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
-    """Mean and sample standard deviation over folds, one row per cell.
-
-    Args:
-        folds: scores by cell and fold, from ``fold_table``.
+    """Mean and sample standard deviation over the folds of `fold_table`, one row per cell.
 
     Returns:
         ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
@@ -124,9 +116,6 @@ def cross_validation_pairs(folds: pl.DataFrame) -> pl.DataFrame:
     """Corrected resampled t of every pair of losses within each block and finalist role.
 
     It is meant for validation scores; here it is of test scores, and a heuristic.
-
-    Args:
-        folds: scores by cell and fold, from ``fold_table``.
 
     Returns:
         ``block``, ``finalist``, ``protocol``, ``a``, ``b``, ``mean_difference`` (a - b), ``low``,

@@ -18,8 +18,6 @@ RunScores = tuple[NDArray[np.float64], ...]
 _RUN = "__run"
 _COMPETITOR = "__competitor"
 _SCORE = "__score"
-_COLUMN = "__column"
-_ROW = "__row"
 
 _NOUNS = {"seed_index": "seed"}
 
@@ -35,13 +33,7 @@ def run_scores(
 
     A run is a value of the first of the table's run columns (outermost first: repeat, seed, fold)
     that has several values; what varies within it is averaged, by hits and queries where all are
-    known. Row order does not matter.
-
-    Args:
-        table: scores by block, competitor and run.
-        blocks: key of each block: column -> value.
-        names: the competitors, in the order of the columns.
-        scale: factor from the unit of the runs to that of the tournament, such as 100 for percent.
+    known. Row order does not matter. ``scale`` is the factor to the unit of the tournament.
     """
     unit = next((name for name in table.run_columns if table.runs[name].n_unique() > 1), None)
     if unit is None:
@@ -70,9 +62,5 @@ def _of_block(
     means: pl.DataFrame, block: Mapping[str, object], names: Sequence[str], scale: float
 ) -> NDArray[np.float64]:
     rows = means.filter(*(pl.col(name).eq_missing(value) for name, value in block.items()))
-    wanted = pl.DataFrame({_COMPETITOR: names}).with_row_index(_COLUMN)
-    order = rows.select(pl.col(_RUN).unique().sort()).with_row_index(_ROW)
-    rows = rows.join(wanted, on=_COMPETITOR).join(order, on=_RUN, nulls_equal=True)
-    scores_UC = np.full((len(order), len(names)), np.nan)
-    scores_UC[rows[_ROW].to_numpy(), rows[_COLUMN].to_numpy()] = rows[_SCORE].to_numpy()
-    return scale * scores_UC
+    by_run = rows.pivot(_COMPETITOR, on_columns=names, index=_RUN, values=_SCORE).sort(_RUN)
+    return scale * by_run.select(names).to_numpy(order="c")

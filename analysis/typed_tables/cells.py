@@ -29,9 +29,6 @@ def commas_of(columns: Iterable[pl.Series]) -> Commas:
 
     They are decimal if one is not followed by three digits, and divide thousands if a number has
     two of them or a point as well. If neither shows, or both do, what they are is not known.
-
-    Args:
-        columns: columns of text.
     """
     signs = [column.drop_nulls().unique().str.extract(_NUMBER).drop_nulls() for column in columns]
     numbers = pl.concat([pl.Series([], dtype=pl.String), *signs])

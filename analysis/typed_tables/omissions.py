@@ -45,12 +45,7 @@ def omission_text(
 ) -> tuple[str, ...]:
     """One sentence on the complete blocks that leaving out competitors would give.
 
-    Args:
-        cells: at most one row for each block and competitor; a missing score is null, or its row
-            absent.
-        by: columns that name a block.
-        competitor: column of competitors.
-        score: column of scores.
+    A missing score of ``cells`` is null, or its row absent.
 
     Returns:
         Nothing where all blocks are complete.
@@ -86,13 +81,6 @@ def without_averages(
     """The rows of all but averages of the others, and a sentence on each value called an average.
 
     So with a median, and the best or worst of the others.
-
-    Args:
-        frame: one score per row; null where it is missing.
-        column: column of competitors or of data sets.
-        within: the other columns that name one row.
-        score: column of scores.
-        lower_is_better: whether the best score is the smallest.
     """
     names = frame[column].unique(maintain_order=True).drop_nulls().cast(pl.String)
     found = {name: _statistic(name, lower_is_better=lower_is_better) for name in names}

@@ -187,7 +187,9 @@ def _reduced(
     else:
         cells = _averaged(kept, cell, score)
     copies = () if average else equal_competitors(cells, layout.by, layout.competitor, score)
-    missing = _missing_warnings(kept, cell, score)
+    unscored = kept.filter(pl.col(score).is_null()).select(cell).unique(maintain_order=True)
+    names = ", ".join(map(block_text, unscored.rows()))
+    missing = [f"no score, counted as missing: {names}"] if names else []
     omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
     return ScoreTable(
         cells=cells,
@@ -294,11 +296,3 @@ def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFr
     """The mean of each cell, cells in the order of their first rows."""
     mean = pl.col(score).mean().round_sig_figs(CELL_DIGITS)
     return frame.group_by(cell, maintain_order=True).agg(mean)
-
-
-def _missing_warnings(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
-    missing = frame.filter(pl.col(score).is_null()).select(cell).unique(maintain_order=True)
-    if missing.is_empty():
-        return ()
-    names = [block_text(row) for row in missing.rows()]
-    return (f"no score, counted as missing: {', '.join(names)}",)

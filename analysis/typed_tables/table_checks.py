@@ -32,11 +32,7 @@ def check_columns(
 ) -> None:
     """Every column exists, none plays two roles, and no key is empty.
 
-    Args:
-        frame: table to check.
-        keys: columns of blocks, of competitors and those averaged over.
-        score: column of scores.
-        table: the file of the frame, with the same rows, for messages.
+    The frame has the rows of the file, which messages name.
 
     Raises:
         PodiumError: naming the first column that fails.
@@ -76,10 +72,7 @@ def check_ks(column: pl.Series) -> None:
 def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.DataFrame:
     """The table with its scores as Float64, a missing one (empty, a dash, NaN) as null.
 
-    Args:
-        frame: table of any number of rows.
-        score: column of scores, as numbers or as they are printed.
-        table: the file of the frame, with the same rows, for messages.
+    The frame has the rows of the file, which messages name.
 
     Raises:
         PodiumError: there is no row; or naming the first row whose score is no number, has a
@@ -157,12 +150,7 @@ def refuse_duplicates(
 def without_doubles(
     frame: pl.DataFrame, cell: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The table with each of its rows once, and a warning that names those that were repeated.
-
-    Args:
-        frame: a table of scores.
-        cell: columns that name one row.
-    """
+    """The table with each of its rows once, and a warning that names those that were repeated."""
     once = frame.unique(maintain_order=True)
     if len(once) == len(frame):
         return frame, ()
@@ -173,14 +161,7 @@ def without_doubles(
 def equal_competitors(
     cells: pl.DataFrame, by: Sequence[str], competitor: str, score: str
 ) -> tuple[str, ...]:
-    """One warning naming competitors with the scores of an earlier one in all blocks of theirs.
-
-    Args:
-        cells: one score for each block and competitor; null where it is missing.
-        by: columns that name a block.
-        competitor: column of competitors.
-        score: column of scores.
-    """
+    """One warning naming competitors with the scores of an earlier one in all blocks of theirs."""
     scored = cells.drop_nulls(score)
     bits = scored.with_columns(scored.select(*by, score).hash_rows().alias(_CELL))
     sums = bits.group_by(competitor, maintain_order=True).agg(
@@ -202,12 +183,6 @@ def recall_warnings(
 
     If the median is at most 1, recalls are shares of 1, else percent; then a share is below 1, and
     below a twentieth of the best of its block.
-
-    Args:
-        frame: a table with a numeric column ``k``; null where a score is missing.
-        by: columns that name a block.
-        cell: columns that, with ``k``, name one row.
-        score: column of Recall@K.
     """
     value, middle = pl.col(score), frame[score].median()
     top = 1.0 if isinstance(middle, (int, float)) and middle <= 1 else 100.0

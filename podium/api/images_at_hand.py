@@ -19,9 +19,6 @@ def images_at_hand(
 
     A data set is read on first use, and its images are given only where its test has the hash that
     the results have: pages never show images of another test.
-
-    Args:
-        study: the resolved study file.
     """
     given = [DatasetSettings(name=it["name"], options=it["options"]) for it in study["datasets"]]
     settings = {item.label: item for item in given}

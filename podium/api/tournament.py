@@ -145,12 +145,6 @@ def rank_study(
 ) -> Answer:
     """Rank the losses of a study.
 
-    Args:
-        reader: reader of its results folder.
-        score: name of a stored test score; None means the declared one.
-        where: conditions on cells.
-        with_baselines: whether baselines compete too.
-
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
     """

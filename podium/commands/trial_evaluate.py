@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated
@@ -30,47 +30,20 @@ if TYPE_CHECKING:
 _COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedScores:
-    """Which scores are computed, as given."""
-
-    metric: Annotated[
-        str | None,
-        typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
-    ] = None
-    k: Annotated[
-        str | None,
-        typer.Option("--k", help="The K of metrics that have one, with commas between."),
-    ] = None
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Count queries without a positive as misses.")
-    ] = False
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Names of the metrics; empty where none was given."""
-        names = [] if self.metric is None else self.metric.split(",")
-        return tuple(dict.fromkeys(map(str.strip, names)))
-
-    @property
-    def ks(self) -> tuple[int, ...]:
-        """The K; empty where none was given.
-
-        Raises:
-            PodiumError: one is no whole number.
-        """
-        try:
-            return () if self.k is None else tuple(dict.fromkeys(map(int, self.k.split(","))))
-        except ValueError as error:
-            raise PodiumError(
-                f"--k must be whole numbers such as 1,10,100; got {self.k!r}"
-            ) from error
-
-
 def command(
     *,
     trial: TrialId,
-    asked: AskedScores,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
+    ] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", help="The K of metrics that have one, with commas between."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count queries without a positive as misses.")
+    ] = False,
     within: InStudies,
     form: Form,
 ) -> None:
@@ -79,11 +52,19 @@ def command(
     Takes the embeddings the trial left. If it left none, its weights embed the test images again,
     which needs the data set. The trial was tested already, so this reads nothing new.
     """
-    rows = _rows_of_trial(stored_trial(trial, within.folders()), asked)
+    stored = stored_trial(trial, within.folders())
+    try:
+        ks = [] if k is None else list(dict.fromkeys(map(int, k.split(","))))
+    except ValueError as error:
+        raise PodiumError(f"--k must be whole numbers such as 1,10,100; got {k!r}") from error
+    metrics = [] if metric is None else list(dict.fromkeys(map(str.strip, metric.split(","))))
+    rows = _rows_of_trial(stored, metrics, ks, strict=strict)
     print_table([*rows, *_means(rows)], columns=_COLUMNS, form=form)
 
 
-def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, object]]:
+def _rows_of_trial(
+    trial: StoredTrial, metrics: Sequence[str], ks: Sequence[int], *, strict: bool
+) -> list[dict[str, object]]:
     from podium.trainables.saved_models.stored_scores import known_metrics, stored_scores
 
     settings = TrialSettings.from_dict(json.loads(trial.row["settings"]))
@@ -94,12 +75,15 @@ def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, obj
 
         return load_dataset(settings.dataset, settings.cache_folder)
 
-    metrics, ks = asked.metrics, asked.ks or settings.ks
     return [
         {"fold": file.fold, **asdict(score)}
         for file in _embeddings(trial, dataset, settings.cache_folder)
         for score in stored_scores(
-            file, metrics or known_metrics(file)[:1], ks, strict=asked.strict, dataset=dataset
+            file,
+            metrics or known_metrics(file)[:1],
+            ks or settings.ks,
+            strict=strict,
+            dataset=dataset,
         )
     ]
 

@@ -93,7 +93,7 @@ def _printed_lines(progress: Callable[[], StudyProgress], console: Console) -> I
         if tick >= due and lasting != last:
             line = f"{datetime.now():%Y-%m-%d %H:%M:%S}  {progress_line(now)}"
             console.print(_plain(line), soft_wrap=True)
-            last, gap = lasting, next_gap(gap)
+            last, gap = lasting, min(math.ceil(gap * 1.5), _MOST_TICKS)
             due = tick + gap
         yield
 
@@ -114,11 +114,6 @@ def _repeating(action: Callable[[], object], seconds: float) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-def next_gap(gap: int) -> int:
-    """Ticks to the next line: half as many again each time, up to ten minutes."""
-    return min(math.ceil(gap * 1.5), _MOST_TICKS)
 
 
 def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> list[Text]:
