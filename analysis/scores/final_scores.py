@@ -47,10 +47,10 @@ def final_trials(trials: pl.LazyFrame, train_on: str | None = None) -> pl.DataFr
         tested.filter((pl.col("stage") == "baseline") | (pl.col("train_on") == wanted))
     )
     _refuse(finals, within=("block",), column="test_hash", what="test sets")
-    trained = finals.filter(pl.col("stage") != "baseline")  # which all protocols test alike
+    of_losses = finals.filter(pl.col("stage") != "baseline")  # which all protocols test alike
     # Repeats may have splits of their own.
     within = ("block", "protocol", "repeat")
-    _refuse(trained, within=within, column="protocol_hash", what="protocols")
+    _refuse(of_losses, within=within, column="protocol_hash", what="protocols")
     roles = {
         "winner": pl.col("is_winner"),
         "default": pl.col("is_default") & (pl.col("stage") == "final"),
