@@ -67,8 +67,7 @@ def _class_name(label: Any, names: Any) -> str:
 
 
 def _picture(given: Any) -> Image.Image:
-    if not isinstance(given, Image.Image):
-        from torchvision.transforms.functional import to_pil_image  # loads torch
+    from torchvision.transforms.functional import to_pil_image  # loads torch
 
-        given = to_pil_image(given)
-    return given if given.mode in ("1", "L", "P", "RGB", "RGBA") else given.convert("RGB")
+    picture: Image.Image = given if isinstance(given, Image.Image) else to_pil_image(given)
+    return picture if picture.mode in ("1", "L", "P", "RGB", "RGBA") else picture.convert("RGB")
