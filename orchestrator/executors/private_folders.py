@@ -61,21 +61,17 @@ def _folders_of_dead_runs() -> Iterator[tuple[Path, int]]:
     """Folders whose process is dead, each with its lock, which is held from now on."""
     for folder in _parent().glob(_NAMES):
         with suppress(OSError):  # another one's, no longer there, or in use
-            descriptor = _opened_lock(folder)
+            found = folder.lstat()
+            mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            if not mine or stat.S_IMODE(found.st_mode) != 0o700:
+                continue
+            descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 os.close(descriptor)
                 raise
             yield folder, descriptor
-
-
-def _opened_lock(folder: Path) -> int:
-    found = folder.lstat()
-    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-    if not mine or stat.S_IMODE(found.st_mode) != 0o700:
-        raise PermissionError(f"{folder} is not podium's")
-    return os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _end_processes_in(folders: Collection[Path]) -> None:

@@ -94,8 +94,10 @@ class OwnRay:
 
     def end(self) -> str | None:
         """Why it ended; None while the processes that it cannot be without live, or start."""
-        if len(self._parts) < len(_NEEDED):
-            self._find_parts()
+        for child in psutil.Process().children() if len(self._parts) < len(_NEEDED) else ():
+            with suppress(psutil.NoSuchProcess):
+                if child.pid not in self._others and child.name() in _NEEDED:
+                    self._parts[child.name()] = child.pid
         ends = {name: _end_of(pid) for name, pid in self._parts.items()}
         return " and ".join(f"its {name} {end}" for name, end in ends.items() if end) or None
 
@@ -128,12 +130,6 @@ class OwnRay:
             yield
         finally:
             is_over.set()
-
-    def _find_parts(self) -> None:
-        for child in psutil.Process().children():
-            with suppress(psutil.NoSuchProcess):
-                if child.pid not in self._others and child.name() in _NEEDED:
-                    self._parts[child.name()] = child.pid
 
 
 def _end_of(pid: int) -> str | None:

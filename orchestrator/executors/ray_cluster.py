@@ -44,13 +44,7 @@ _TOKEN = (
 
 
 class RayCluster:
-    """Starts or joins a Ray cluster, knows its capacity, and leaves it.
-
-    Args:
-        address: address of a cluster to join; None starts a private one on this machine.
-        max_concurrent: trials at a time that the study starts with, if it bounds them.
-        patience: unanswered questions, three seconds each, until the head counts as gone.
-    """
+    """Starts or joins a Ray cluster, knows its capacity, and leaves it; see `RayTuneExecutor`."""
 
     def __init__(
         self, address: str | None, max_concurrent: int | None, patience: int = PATIENCE
@@ -106,7 +100,7 @@ class RayCluster:
             self.abandon()
         else:
             if self._watch is not None:
-                self._watch.expect_end()
+                self._watch.ends_here = True
             ray.shutdown()
             atexit.unregister(self._end_process)
             if self._watch is not None:

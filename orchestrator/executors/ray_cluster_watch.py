@@ -32,15 +32,12 @@ _SECONDS_TO_LEAVE = 10.0
 class ClusterWatch:
     """Knows the nodes that are alive, and whether there is still a cluster.
 
-    Args:
-        address: address of the cluster's head.
-        own_node: id of the node that this process belongs to.
-        own_ray: the cluster, if this process has started it; None if it has joined one.
-        patience: unanswered questions until the head counts as gone, as `PATIENCE`.
+    The process belongs to its own node. It has a Ray of its own unless it has joined a cluster.
 
     Attributes:
         nodes: CPUs and GPUs of each living node.
         gone: the error to raise once the cluster is gone; None before.
+        ends_here: whether this process ends the cluster now: a node may die then, not the head.
     """
 
     def __init__(
@@ -50,7 +47,7 @@ class ClusterWatch:
         self._patience = patience
         self._client = GcsClient(address=address)
         self._stopped, self._left = threading.Event(), threading.Event()
-        self._ends_here = False
+        self.ends_here = False
         self._by_address: dict[str, Any] = {}  # the last node there
         self.nodes: tuple[Demand, ...] = ()
         self.gone: ClusterGoneError | None = None
@@ -62,10 +59,6 @@ class ClusterWatch:
         """Watch no longer."""
         self._stopped.set()
         self._thread.join(timeout=2 * _ANSWER_SECONDS)
-
-    def expect_end(self) -> None:
-        """This process ends the cluster now: a node may die from now on, the head may not."""
-        self._ends_here = True
 
     def leave(self) -> None:
         """The main thread knows that the cluster is gone, and ends this process by itself."""
@@ -91,7 +84,9 @@ class ClusterWatch:
                 unanswered = 0
             except RpcError:
                 unanswered += 1
-            self._check_processes()
+            end = None if self._own_ray is None else self._own_ray.end()
+            if end is not None and not self.ends_here:
+                self._is_gone("this machine's part", end)
             if unanswered >= self._patience:
                 self._is_gone("the head", "its head does not answer")
         if self.gone is not None:
@@ -112,7 +107,7 @@ class ClusterWatch:
         alive = GcsNodeInfo.GcsNodeState.ALIVE
         found = self._client.get_all_node_info(timeout=_ANSWER_SECONDS)
         living = {key.hex(): node for key, node in found.items() if node.state == alive}
-        if found and self._own_node not in living and not self._ends_here:
+        if found and self._own_node not in living and not self.ends_here:
             self._is_gone("this machine's part", "it does not find its own processes alive")
         self._by_address = {
             node.node_manager_address: node
@@ -122,11 +117,6 @@ class ClusterWatch:
         self.nodes = tuple(
             Demand(cpus=there.get("CPU", 0.0), gpus=there.get("GPU", 0.0)) for there in resources
         )
-
-    def _check_processes(self) -> None:
-        end = None if self._own_ray is None else self._own_ray.end()
-        if end is not None and not self._ends_here:
-            self._is_gone("this machine's part", end)
 
     def _is_gone(self, part: str, why: str) -> None:
         """The run is to end: a part of a joined cluster is gone, or its own Ray ended for why."""

@@ -48,7 +48,7 @@ def kept_sigterm_handler() -> Iterator[None]:
     Its handler in Python would exit in the middle of the start; that of its core prints a stack
     trace at each signal, and may abort the process.
     """
-    utils.set_sigterm_handler = _ignore_handler
+    utils.set_sigterm_handler = lambda handler: None
     try:
         yield
     finally:
@@ -66,7 +66,3 @@ def _use(handler: logging.Handler) -> None:
 
 def _log_printed(data: dict[str, Any], ignore_prefix: bool) -> None:
     _LOGGER.error("%s: %s", data.get("pid"), "\n".join(data["lines"]))
-
-
-def _ignore_handler(handler: Any) -> None:
-    """In place of Ray's function that installs a handler."""

@@ -77,9 +77,6 @@ class _DeadTrial:
 class TuneBridge:
     """Passes jobs from the scheduler to Tune, and reports from Tune to the scheduler.
 
-    Args:
-        capacity: gives what there is for trials now.
-
     Attributes:
         error: the first error, which ends the run; None without one.
     """

@@ -111,24 +111,17 @@ class BridgeCallback(tune.Callback):
     def on_trial_complete(
         self, iteration: int, trials: list[Trial], trial: Trial, **_: Any
     ) -> None:
-        """The trial ended."""
-        _drop_data(trial)
+        """Drop what Tune keeps of every trial until its run ends: some 40 kB that nobody reads.
 
-    def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
-        """The trial's process died."""
-        _drop_data(trial)
+        Without a result, Tune would also fetch now what it requested from the worker at the start:
+        for a worker that was killed for memory that raises, and ends the run.
+        """
+        trial._default_result_or_future = None
+        trial.config = {}
+        trial.evaluated_params = {}
+        metadata = trial.run_metadata
+        metadata.last_result = {}
+        metadata.metric_analysis = {}
+        metadata.metric_n_steps = {}
 
-
-def _drop_data(trial: Trial) -> None:
-    """Drop what Tune keeps of every trial until its run ends: some 40 kB that are not read again.
-
-    Without a result, Tune would also fetch now what it requested from the worker at the start: for
-    a worker that was killed for memory that raises, and ends the run.
-    """
-    trial._default_result_or_future = None
-    trial.config = {}
-    trial.evaluated_params = {}
-    metadata = trial.run_metadata
-    metadata.last_result = {}
-    metadata.metric_analysis = {}
-    metadata.metric_n_steps = {}
+    on_trial_error = on_trial_complete  # the trial's process died

@@ -1,18 +1,18 @@
-"""Hours that a study takes: its images, times what an image takes."""
+"""What searches train, and the hours of a study: its images, times what an image takes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from podium.orchestrator.planning.image_seconds import Source, Table, kind_of, seconds_of
-from podium.orchestrator.planning.search_plan import SearchPlan
 from podium.orchestrator.study.blocks import (
     SECONDS_PER_HOUR,
     dataset_of,
+    most_finals,
     num_baseline_runs,
     protocol_of,
 )
 from podium.orchestrator.study.resource_demand import demand_of
-from podium.orchestrator.study.study import Block, Study
+from podium.orchestrator.study.study import Block, Search, Study
 from podium.trainables.dataset_interface.class_splits import validation_counts
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.settings.frozen_feature_rules import FROZEN_FEATURES
@@ -39,6 +39,41 @@ def images_of(
     validated = tested if protocol.leaks else held_out
     of_epoch = facts.num_train_images - held_out + validated * _EMBEDDED
     return of_epoch, tested * _EMBEDDED, facts.num_images * _EMBEDDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """What one search and its final stage will train.
+
+    Attributes:
+        dimensions: number of searched hyperparameters.
+        search_trials: number of configs that are trained, fewer only in an exhausted space.
+        final_trials: largest number of finals; half if the published default wins its search of
+            several trials.
+        epochs: epochs of both stages together, if no trial is stopped early.
+        final_epochs: epochs of the final stage alone.
+    """
+
+    search: Search
+    dimensions: int
+    search_trials: int
+    final_trials: int
+    epochs: int
+    final_epochs: int
+
+
+def search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
+    """Count the trials and epochs of a search; ``epochs`` are those of a final trial."""
+    search_trials, final_trials = study.search.trials, most_finals(study, search)
+    num_folds = protocol_of(study, search).num_folds
+    return SearchPlan(
+        search=search,
+        dimensions=dimensions,
+        search_trials=search_trials,
+        final_trials=final_trials,
+        epochs=search_trials * num_folds * (study.search.epochs or epochs) + final_trials * epochs,
+        final_epochs=final_trials * epochs,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,12 @@ from types import MappingProxyType
 
 from podium.orchestrator.planning.block_plan import BlockPlan, block_plan, missing
 from podium.orchestrator.planning.image_seconds import Source, Table
-from podium.orchestrator.planning.search_plan import SearchPlan, search_plan
-from podium.orchestrator.planning.study_hours import StudyHours, study_hours
+from podium.orchestrator.planning.study_hours import (
+    SearchPlan,
+    StudyHours,
+    search_plan,
+    study_hours,
+)
 from podium.orchestrator.results.records.fairness_record import Fairness
 from podium.orchestrator.study.blocks import (
     blocks,
@@ -34,7 +38,6 @@ class DatasetPlan:
     Attributes:
         leaks: whether configs are validated on the test classes.
         draws_splits: whether each config has a split of its own.
-        description: one sentence on the data set.
         train_classes: number of classes to train on, without validation classes.
         val_classes: number of classes of one validation fold.
         test_classes: number of classes the finals are tested on.
@@ -65,7 +68,6 @@ class StudyPlan:
         study: the study, each of its searches with the trials that its budget leaves it.
         datasets: one plan for each data set and protocol.
         stages: ``search``, ``final``, ``baseline`` -> trials, and epochs if none is stopped early.
-        fairness: what is equal between the losses and what is not.
         missing: sentences on what is needed before the run and not on this machine.
         hours: hours of all trials; None if it is not known what images take.
         wanted_trials: ``search.trials`` of the study file, of which a budget may leave fewer.

@@ -17,22 +17,17 @@ from podium.orchestrator.results.records.runs import ended_searches, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.budget_shares import BudgetShares
-from podium.orchestrator.scheduling.committed_outcomes import (
-    committed_finals,
-    refit_epochs_of_defaults,
-    search_outcomes,
-    whose_scores_count,
-)
 from podium.orchestrator.scheduling.early_stopping import EarlyStopper
 from podium.orchestrator.scheduling.final_stage import FinalStage
 from podium.orchestrator.scheduling.running_search import SearchRun
 from podium.orchestrator.scheduling.running_trial import Earlier
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.search_samplers.make_sampler import make_suggester
-from podium.orchestrator.search_samplers.suggester import NoSuggester, Suggester
+from podium.orchestrator.search_samplers.suggester import NoSuggester, Outcome, Suggester
 from podium.orchestrator.study.blocks import protocol_of, searches, with_trials_per_search
 from podium.orchestrator.study.configs import first_configs, loss_training, search_task
 from podium.orchestrator.study.study import Search, Study
+from podium.orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 from podium.orchestrator.trials.specification import TrialSpec
 from podium.orchestrator.trials.specification_maker import TrialSpecMaker
 from podium.trainables.dataset_interface.dataset import Dataset
@@ -71,7 +66,7 @@ def rebuilt_queues(
             check_ask(paths, search, ask, maker)
     ended_early = ended_searches(read_runs(paths), asdict(study.budget))
     finished = _finished(asks, open_asks, study.search.trials, ended_early)
-    committed = committed_finals(decisions)
+    committed = _committed_finals(decisions)
     final_stage = FinalStage(
         study,
         planned,
@@ -80,20 +75,81 @@ def rebuilt_queues(
         committed=committed,
         refit_epochs={
             search: epoch
-            for search, epoch in refit_epochs_of_defaults(decisions).items()
+            for search, epoch in _refit_epochs_of_defaults(decisions).items()
             if search in asks and asks[search][0].trial_id in retried
         },
     )
     runs = [search_run(study, it, maker, is_finished=it.id in finished) for it in planned]
     queues = StudyQueues(study, runs, final_stage, budget_shares)
     queues.end_early(ended_early)
-    scored = whose_scores_count(decisions, finished, study.final.train_on)
+    scored = _whose_scores_count(decisions, finished, study.final.train_on)
     scores = reader.decisive_scores(scored)
     decisions = decisions.join(scores, on="trial_id", how="left", maintain_order="left")
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
     queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, committed))
     queues.earlier |= _earlier(journals, retried, set(decisions["trial_id"]))
     return queues
+
+
+def search_outcomes(
+    decisions: pl.DataFrame, primary_k: int, objective: str
+) -> dict[str, dict[str, Outcome]]:
+    """Search id -> trial id -> outcome, of every committed trial of the search stage.
+
+    Rows are those of `Reader.ended_trials`, with ``scores``. Where these are null, outcomes have
+    no path, and of several folds no epoch.
+    """
+    found: dict[str, dict[str, Outcome]] = {}
+    rows = decisions.filter(pl.col("stage") == "search")
+    columns = ("search", "trial_id", "state", "objective", "epoch_selected", "scores")
+    for row in rows.select(columns).iter_rows():
+        search, trial_id, state, score, selected, curve = row
+        path: tuple[tuple[int, float], ...] = ()
+        if curve is not None:
+            scores = [
+                (score["fold"], score["epoch"], score["value"])
+                for score in curve
+                if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
+            ]
+            path = running_best(scores)
+            selected = mean_epoch(list(selected_epochs(scores).values()))
+        outcome = Outcome(state, score if state == "COMPLETE" else None, path, selected)
+        found.setdefault(search, {})[trial_id] = outcome
+    return found
+
+
+def _whose_scores_count(
+    decisions: pl.DataFrame, finished: Collection[str], train_on: Collection[str]
+) -> dict[str, str]:
+    """Trial id -> search, of those whose scores by epoch something still follows from.
+
+    Samplers and early stopping learn from all trials of a search that is not finished. Of one that
+    is, finals on all classes need the epochs of the default and the winner, which only trials of
+    one fold have in a column.
+    """
+    rows = decisions.filter(pl.col("stage") == "search")
+    counts = ~pl.col("search").is_in(finished)
+    if "all" in train_on:
+        best = pl.col("objective").filter(pl.col("state") == "COMPLETE").max().over("search")
+        is_finalist = (pl.col("index") == 0) | (pl.col("objective") == best)
+        has_epoch = (pl.col("state") == "COMPLETE") & pl.col("epoch_selected").is_not_null()
+        counts |= is_finalist & ~has_epoch
+    counted = rows.filter(counts.fill_null(value=True))
+    return dict(counted.select("trial_id", "search").iter_rows())
+
+
+def _committed_finals(decisions: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Trial id -> search id and state, of every committed final and baseline trial."""
+    rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
+    return {trial_id: (search, state) for trial_id, search, state in rows.iter_rows()}
+
+
+def _refit_epochs_of_defaults(decisions: pl.DataFrame) -> dict[str, int]:
+    """Search id -> epoch at which its published default was trained on all classes."""
+    rows = decisions.filter(
+        pl.col("stage") == "final", pl.col("train_on") == "all", pl.col("is_default")
+    )
+    return dict(rows.select("search", "epochs_planned").unique().iter_rows())
 
 
 def _earlier(

@@ -32,7 +32,7 @@ from podium.orchestrator.scheduling.executor_interface import Executor
 from podium.orchestrator.scheduling.run_accounting import RunAccount
 from podium.orchestrator.scheduling.study_events import Event
 from podium.orchestrator.scheduling.study_progress import StudyProgress
-from podium.orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
+from podium.orchestrator.scheduling.study_scheduler import StudyScheduler
 from podium.orchestrator.scheduling.trial_queues import StudyQueues
 from podium.orchestrator.study.blocks import blocks, trials_per_search
 from podium.orchestrator.study.configs import training_of
@@ -41,7 +41,6 @@ from podium.orchestrator.study.fairness import report_differences
 from podium.orchestrator.study.resolved_study import resolved_dict
 from podium.orchestrator.study.resource_demand import demand_of
 from podium.orchestrator.study.study import Study
-from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.specification_maker import check_published
 from podium.trainables.dataset_interface.dataset import Dataset
 from podium.trainables.file_caches.array_cache import cache_folder_at
@@ -135,14 +134,17 @@ def run_study(
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
         queues = _queues_with_retries(rebuild, journal, reader, paths, retried_causes, say)
         _report_done(queues, say)
-        store = OwnStore(
-            paths=paths,
+        scheduler = StudyScheduler(
+            study,
+            paths,
+            journal,
+            partial(_check_ownership, paths, lock),
             objective=reader.objective,
-            recorder=TrialRecorder(study, paths),
-            journal=journal,
-            check_ownership=partial(_check_ownership, paths, lock),
+            queues=queues,
+            account=account,
+            on_event=console.on_event,
+            control=control,
         )
-        scheduler = StudyScheduler(study, store, queues, account, console.on_event, control)
         scheduler.events.study_started()
         is_work_left = scheduler.check_budget() and queues.num_done < queues.num_planned
         if is_work_left or account.has_news:

@@ -34,7 +34,6 @@ class Event:
             ``progress``: trials reported epochs; at most once a second, and less often in a study
             of very many searches. ``study ended``: no trial runs any more, because all are done,
             or the run was stopped, or its budget is used up.
-        study: name of the study.
         progress: counts of the whole study, of kinds that are about it.
         search: the search that ended, or the one that a trial belongs to, with its counts; None
             for a baseline trial, which belongs to a block.
@@ -44,8 +43,6 @@ class Event:
         stage: its stage: ``search``, ``final`` or ``baseline``.
         block: label of its block: data set, backbone, dimension.
         loss: name of its loss, or of the baseline.
-        seed: its seed.
-        hyperparameters: its config.
         state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
         seconds: seconds of training, validation and testing that it reported.
         objective: what its search maximises, if it is complete.

@@ -9,7 +9,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from podium.errors import StoreError
@@ -40,7 +40,6 @@ from podium.orchestrator.search_samplers.suggester import Outcome
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import Control, Study
 from podium.orchestrator.trials.failure_causes import STORE
-from podium.orchestrator.trials.history import TrialHistory
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.retries import failure_of, is_retried
 from podium.orchestrator.trials.specification import TrialJob, TrialSpec
@@ -53,28 +52,13 @@ _MAX_LOGS = 1000  # so many trials of a study keep their log file; then only tho
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnStore:
-    """The results folder of a study, as long as this run owns it.
-
-    Attributes:
-        objective: name of the validation metric that searches maximise.
-        recorder: commits the rows of trials.
-        journal: takes asks and attempts.
-        check_ownership: raises if another process owns the study by now.
-    """
-
-    paths: StudyPaths
-    objective: str
-    recorder: TrialRecorder
-    journal: Journal
-    check_ownership: Callable[[], object]
-
-
 class StudyScheduler:
     """Drives one study; an executor calls it from one thread, watchers take snapshots.
 
     Args:
+        journal: takes asks and attempts.
+        check_ownership: raises if another process owns the results folder by now.
+        objective: name of the validation metric that searches maximise.
         queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
         on_event: takes what happens; what it raises ends the run.
@@ -88,7 +72,11 @@ class StudyScheduler:
     def __init__(
         self,
         study: Study,
-        store: OwnStore,
+        paths: StudyPaths,
+        journal: Journal,
+        check_ownership: Callable[[], object],
+        *,
+        objective: str,
         queues: StudyQueues,
         account: RunAccount,
         on_event: Callable[[Event], object] | None = None,
@@ -98,14 +86,15 @@ class StudyScheduler:
         self._current_control, self._control = control, Control()
         self._account = account
         account.completed = self._completed
-        self._store = store
-        self._paths = store.paths
+        self._paths, self._journal, self._check_ownership = paths, journal, check_ownership
+        self._recorder = TrialRecorder(study, paths)
+        self._objective = objective
         self._queues = queues
         self._spending = account.spending
         self.budget = UsedAndLeft(study, account, queues)
         self.events = EventSource(study.name, queues, self.progress, on_event)
         self._gathered = Counter[str]()  # search id -> its trials when it was gathered last
-        self._slots = WorkerSlots(study, queues.earlier, store.objective)
+        self._slots = WorkerSlots(study, queues.earlier, objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running = RunningTrials()
         self._timeouts = TimeoutWatch(study.resources)
@@ -136,7 +125,7 @@ class StudyScheduler:
         Executors would take a study of which nothing runs and nothing starts for a finished one.
         """
         while self.check_budget() and self._control.is_paused and not self._running:
-            self._store.check_ownership()
+            self._check_ownership()
             self._stopping.wait(_PAUSE_SECONDS)
         return not self.is_stopping
 
@@ -158,7 +147,7 @@ class StudyScheduler:
         capacity = self._capacity = self.bounded(capacity)
         if self._control.is_paused or self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
-        self._store.check_ownership()
+        self._check_ownership()
         self._commit_copies()
         running = self._slots.next(
             partial(self._queues.next_spec, self._write_ask, self._slots.num_in(capacity)),
@@ -195,7 +184,7 @@ class StudyScheduler:
             if running is not None:
                 running.note_message()
                 running.members = len(trial_ids)
-                self._store.journal.write(running.record())
+                self._journal.write(running.record())
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Process the messages of a trial; False means it is over (ended or pruned)."""
@@ -210,7 +199,7 @@ class StudyScheduler:
                 return False
             if isinstance(message, Begun):
                 running.told = message.attempt  # which need not be read in the store
-                self._store.journal.write(message.attempt)
+                self._journal.write(message.attempt)
                 continue
             if isinstance(message, Saved):
                 running.has_saved = True
@@ -238,8 +227,8 @@ class StudyScheduler:
         Raises:
             PodiumError: the run may not go on: its lock is lost, or its folder is gone.
         """
-        self._store.check_ownership()
-        self._store.journal.flush()
+        self._check_ownership()
+        self._journal.flush()
         self.check_budget()
         capacity = self._capacity = self.bounded(capacity)
         return self._timeouts.losses(self._running.all(), capacity)
@@ -247,7 +236,7 @@ class StudyScheduler:
     def _completed(self, run: Run) -> Run:
         """What is written of this run, with how far the study is, or how long its journals are."""
         if run.end is not None:
-            return replace(run, journal_lines=self._store.journal.num_lines())
+            return replace(run, journal_lines=self._journal.num_lines())
         progress = self.progress()
         return replace(
             run,
@@ -279,20 +268,20 @@ class StudyScheduler:
             failed=self._queues.num_failed,
             seconds_left=seconds_left,
             part_done=part_done,
-            score=short_label(self._store.objective, self._study.ks[0]),
+            score=short_label(self._objective, self._study.ks[0]),
             failures=self._failures.tally.lines(),
             budget=self.budget.uses(),
             retries=self._failures.tally.retries(),
         )
 
     def _write_ask(self, ask: Ask) -> None:
-        self._store.journal.write(ask)
+        self._journal.write(ask)
         # Who was stopped meanwhile may have written what does not count.
-        self._store.check_ownership()
+        self._check_ownership()
 
     def _continues(self, running: RunningTrial) -> bool:
         spec = running.spec
-        self._store.check_ownership()
+        self._check_ownership()
         self.check_budget()
         if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
@@ -334,15 +323,15 @@ class StudyScheduler:
         """The attempt with its end, which is in the journal; None if there was no attempt."""
         attempt = ended_attempt(running, ended)
         if attempt is not None:
-            self._store.journal.write(attempt)
+            self._journal.write(attempt)
         return attempt
 
     def note_stopped(self) -> None:
         """Write that the attempts that run were stopped, once their workers are."""
         for running in self._running.all():
             if running.begun is not None:
-                self._store.journal.write(running.ended_record("stopped"))
-        self._store.journal.flush(now=True)
+                self._journal.write(running.ended_record("stopped"))
+        self._journal.flush(now=True)
 
     def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
@@ -354,24 +343,21 @@ class StudyScheduler:
 
     def _commit(self, running: RunningTrial, ended: Ended, attempt: Attempt | None) -> None:
         spec, history = running.spec, self._running.longest_history(running)
-        self._store.check_ownership()
-        self._store.recorder.commit(spec, history, ended, attempt or running.record())
+        self._check_ownership()
+        self._recorder.commit(spec, history, ended, attempt or running.record())
         self._running.remove(running)
         self._queues.earlier.pop(spec.trial_id, None)
         self._spending.end(spec.trial_id, USE_OF_STATE[ended.state])
         if running.attempt > 1 or ended.has_saved:
             remove(self._paths.checkpoint(spec.trial_id))
         objective = history.objective() if ended.state == "COMPLETE" else None
-        _log.debug("%s", _ending_said(spec, history, ended))
-        self._queues.finish(
-            spec,
-            Outcome(
-                state=ended.state,
-                objective=objective,
-                path=history.running_objectives(),
-                selected_epoch=history.selected_epoch,
-            ),
-        )
+        trained = sum(report.epoch > 0 for report in history.epochs)
+        ends = {"FAILED": f"{ended.cause}: {ended.message}", "PRUNED": f"at rung {ended.rung}"}
+        how = ends.get(ended.state, f"objective {objective}")
+        _log.debug("%s: %s after %d epochs, %s", _said(spec), ended.state, trained, how)
+        path = history.running_objectives()
+        outcome = Outcome(ended.state, objective, path, history.selected_epoch)
+        self._queues.finish(spec, outcome)
         if spec.stage == "search":
             self._gather(self._queues.run_of(spec))
         self._commit_copies()
@@ -384,13 +370,13 @@ class StudyScheduler:
         """
         search, known = run.search.id, self._gathered[run.search.id]
         if run.is_over or run.num_ended - known >= max(_LEAST_GATHERED, known // 2):
-            gather_search(self._paths, search, self._store.check_ownership)
+            gather_search(self._paths, search, self._check_ownership)
             self._gathered[search] = run.num_ended
 
     def _commit_copies(self) -> None:
         """Commit the rows of finals that another search has trained."""
         for search, specs in self._queues.final_stage.take_copies().items():
-            self._store.recorder.copy(search, specs)
+            self._recorder.copy(search, specs)
             for spec in specs:
                 self._queues.final_stage.finish(spec)
 
@@ -398,15 +384,3 @@ class StudyScheduler:
 def _said(spec: TrialSpec) -> str:
     """A trial in a log."""
     return f"{spec.stage} trial {spec.trial_id} of {spec.search.id}"
-
-
-def _ending_said(spec: TrialSpec, history: TrialHistory, ended: Ended) -> str:
-    """How a trial ended, in a log."""
-    trained = sum(report.epoch > 0 for report in history.epochs)
-    how = f"{_said(spec)}: {ended.state} after {trained} epochs"
-    if ended.state == "FAILED":
-        return f"{how}: {ended.cause}: {ended.message}"
-    if ended.state == "PRUNED":
-        return f"{how}, at rung {ended.rung}"
-    objective = history.objective()
-    return how if objective is None else f"{how}, objective {objective:.4f}"

@@ -214,11 +214,26 @@ class StudyQueues:
     def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
         """Progress of each search, of which these trials run now."""
         counts = Counter(spec.search.id for spec in running)
-        return tuple(self._progress_of(run, counts[run.search.id]) for run in self.runs)
+        return tuple(self.progress_of(run.search, counts[run.search.id]) for run in self.runs)
 
-    def progress_of(self, search: Search) -> SearchProgress:
-        """Progress of one search, but for what runs."""
-        return self._progress_of(self._by_id[search.id], 0)
+    def progress_of(self, search: Search, running: int = 0) -> SearchProgress:
+        """Progress of one search, of which so many trials run."""
+        run, finals = self._by_id[search.id], self.final_stage.of[search.id]
+        return SearchProgress(
+            id=search.id,
+            name=search_name(self._study, search),
+            planned=run.num_planned,
+            is_cut_short=run.is_cut_short,
+            is_cancelled=run.is_cancelled,
+            done=run.num_ended,
+            running=running,
+            pruned=run.count("PRUNED"),
+            failed=run.count("FAILED") + finals.num_failed,
+            duplicates=run.num_duplicates,
+            best=run.best,
+            finals_done=finals.num_done,
+            finals_planned=finals.num_planned,
+        )
 
     def _with_share(self, num_slots: int) -> Collection[str]:
         """Ids of searches whose share of the budget lets them train one trial more.
@@ -256,21 +271,3 @@ class StudyQueues:
             for member in group:
                 if not self.final_stage.are_planned(member.search):
                     self.final_stage.plan(member)
-
-    def _progress_of(self, run: SearchRun, running: int) -> SearchProgress:
-        finals = self.final_stage.of[run.search.id]
-        return SearchProgress(
-            id=run.search.id,
-            name=search_name(self._study, run.search),
-            planned=run.num_planned,
-            is_cut_short=run.is_cut_short,
-            is_cancelled=run.is_cancelled,
-            done=run.num_ended,
-            running=running,
-            pruned=run.count("PRUNED"),
-            failed=run.count("FAILED") + finals.num_failed,
-            duplicates=run.num_duplicates,
-            best=run.best,
-            finals_done=finals.num_done,
-            finals_planned=finals.num_planned,
-        )

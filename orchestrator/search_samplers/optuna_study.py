@@ -1,8 +1,15 @@
-"""Suggestions by a sampler of Optuna, from an in-memory study that is rebuilt after a restart."""
+"""Suggestions by a sampler of Optuna, from an in-memory study that is rebuilt after a restart.
+
+A suggestion depends only on seed and earlier trials: it has a sampler of its own, seeded by search
+and suggestion, and no state but the study's trials is carried from one to the next.
+Hyperparameters that do not exist in every config are drawn independently: values drawn jointly and
+then not used would be remembered by an uninterrupted search and unknown to a rebuilt one.
+"""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from typing import Literal
 
 import optuna
 from optuna.distributions import (
@@ -11,10 +18,10 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import RandomSampler
+from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
+from optuna.trial import FrozenTrial
 
 from podium.orchestrator.ids_and_seeds import seed_for
-from podium.orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_of
 from podium.orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
 from podium.orchestrator.search_samplers.unit_cube import is_inside
 from podium.search_spaces.parameters import Choice, Int, Real, Value
@@ -27,6 +34,8 @@ OPTUNA_STATES = {
     "FAILED": optuna.trial.TrialState.FAIL,
 }
 """State of a trial -> what Optuna calls it."""
+
+OptunaSamplerName = Literal["tpe", "random", "gp"]
 
 
 class OptunaSuggester(Suggester):
@@ -46,7 +55,7 @@ class OptunaSuggester(Suggester):
         }
         conditional = task.conditions.keys() & self._distributions.keys()
         self._sampler_of = partial(
-            sampler_of, sampler, task.trials, conditional, in_batches=task.in_batches
+            _sampler_of, sampler, task.trials, conditional, in_batches=task.in_batches
         )
         self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
         self._open: dict[int, optuna.Trial] = {}
@@ -135,3 +144,51 @@ def distribution_of(parameter: Real | Int | Choice) -> BaseDistribution:
             parameter.low, parameter.high, log=parameter.log, step=parameter.step or 1
         )
     return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+
+
+def _sampler_of(
+    name: OptunaSamplerName,
+    trials: int,
+    conditional: Collection[str],
+    *,
+    in_batches: bool,
+    seed: int,
+) -> BaseSampler:
+    """The sampler of one suggestion of a search of so many trials.
+
+    Conditional hyperparameters do not exist in every config. In batches many suggestions are open
+    at a time: TPE then takes those for bad ones (constant liar), which keeps them from crowding.
+    """
+    # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
+    num_startup = max(3, min(10, trials // 3))
+    made: _WithIndependent
+    match name:
+        case "random":
+            return RandomSampler(seed=seed)
+        case "tpe":
+            made = _Tpe(seed=seed, n_startup_trials=num_startup, constant_liar=in_batches)
+        case "gp":
+            made = _Gp(seed=seed, n_startup_trials=num_startup, warn_independent_sampling=False)
+    made.independent = conditional
+    return made
+
+
+class _WithIndependent(BaseSampler):
+    """A sampler that draws some hyperparameters independently of the others."""
+
+    independent: Collection[str] = ()
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The hyperparameters that are drawn jointly."""
+        space = super().infer_relative_search_space(study, trial)  # type: ignore[safe-super]
+        return {name: tried for name, tried in space.items() if name not in self.independent}
+
+
+class _Tpe(_WithIndependent, TPESampler):
+    pass
+
+
+class _Gp(_WithIndependent, GPSampler):
+    pass

@@ -19,7 +19,8 @@ def value_at(tried: Real | Int | Choice, coordinate: float) -> Value:
     if isinstance(tried, Choice):
         return tried.values[_bin(coordinate, len(tried.values))]
     if isinstance(tried, Int) and tried.log:
-        low, high = _log_ends(tried)
+        # Widened by a half, so that the end values are not drawn half as often.
+        low, high = math.log(tried.low - 0.5), math.log(tried.high + 0.5)
         return min(tried.high, max(tried.low, round(math.exp(low + coordinate * (high - low)))))
     if (step := _step(tried)) is not None:
         return _at_step(tried, step, _bin(coordinate, _num_steps(tried, step) + 1))
@@ -65,11 +66,6 @@ def _at_step(tried: Real | Int, step: float, index: int) -> int | float:
 def _bin(coordinate: float, num_bins: int) -> int:
     """Index of the bin of a coordinate; 1 belongs to the last bin."""
     return min(num_bins - 1, int(coordinate * num_bins))
-
-
-def _log_ends(tried: Int) -> tuple[float, float]:
-    """Ends widened by a half, so that the end values are not drawn half as often."""
-    return math.log(tried.low - 0.5), math.log(tried.high + 0.5)
 
 
 def _step(tried: Real | Int) -> float | None:

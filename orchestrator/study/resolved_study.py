@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from podium.errors import StudyError
+from podium.orchestrator.results.records.json_records import first_problem
 from podium.orchestrator.results.records.study_keys import KEYS
 from podium.orchestrator.study.defaults import are_heads, has_image_files
 from podium.orchestrator.study.study import Study
@@ -72,10 +73,7 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
             if value != values.get(key):
                 raise ValueError(f"{key} lacks a value or has one too many")
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"][1:]))
-        problem = f"{where}: {first['msg']}; got {first['input']!r:.60}"
-        raise StudyError([f"{_UNREADABLE}: {problem}"]) from error
+        raise StudyError([f"{_UNREADABLE}: {first_problem(error).removeprefix('0.')}"]) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StudyError([f"{_UNREADABLE}: {error!r}"]) from error
     return study

@@ -17,8 +17,6 @@ class Demand:
     """CPUs and GPUs that one trial occupies while it runs, or that one node has.
 
     Attributes:
-        cpus: number of CPUs.
-        gpus: number of GPUs.
         share: part of a worker slot: of a member of a population less than 1.
     """
 

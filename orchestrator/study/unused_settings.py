@@ -28,10 +28,8 @@ class TrainedLoss:
     """One loss of a study in one block, outside of searches.
 
     Attributes:
-        dataset: data set of the block.
         space: what searches vary.
-        training: training settings.
-        configs: values of all hyperparameters, then these with one at an end of what is searched.
+        configs: values of all hyperparameters, then with one at an end of what is searched.
     """
 
     def __init__(self, study: Study, block: Block, loss: str) -> None:

@@ -9,11 +9,7 @@ from podium.trainables.trial_reports import EpochReport, TestReport
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An attempt has begun; sent before its first report, and again if its population is parted.
-
-    Attributes:
-        attempt: the attempt as the worker knows it.
-    """
+    """An attempt began; sent before its first report, and again if its population is parted."""
 
     attempt: Attempt
 
@@ -28,7 +24,6 @@ class Ended:
     """How a trial ended: its last message, or what the scheduler makes of a loss or a pruning.
 
     Attributes:
-        state: state in which it ended.
         cause: why it failed (see `orchestrator.trials.failure_causes`); None if it did not.
         message: one line for tables; None if it did not fail.
         traceback: traceback of the failure, with secrets removed.

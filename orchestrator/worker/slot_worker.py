@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from podium.orchestrator.trials.failure_causes import (
@@ -16,15 +16,16 @@ from podium.orchestrator.trials.failure_causes import (
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended, Message
 from podium.orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
-from podium.orchestrator.worker.worker import TrialFunction, TrialWorker, train
+from podium.orchestrator.worker.worker import TrialFunction, reports_of, train
 from podium.orchestrator.worker.worker_attempt import WorkerAttempt, captured
-from podium.trainables.trial_reports import EpochReport, TestReport
+from podium.trainables.trial_reports import EpochReport, Report, TestReport
 
 if TYPE_CHECKING:
     from podium.trainables.population.run_population import MemberReport, Population
 
 Messages = dict[str, list[Message]]
 
+_OF_MEMORY = (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY)
 _OF_NO_MEMBER = (DATA, DEVICE, STORE)  # another half would meet them too
 
 
@@ -33,7 +34,8 @@ class SlotWorker:
 
     Where memory runs out, or an error ends all members of a population that may be the fault of
     one, they start again, one half of them after the other; what they reported before they do not
-    report again. Failures become messages.
+    report again. A trial alone resumes from its checkpoint if there is one. It never raises:
+    failures become messages.
 
     Args:
         trial: runs a trial alone.
@@ -42,10 +44,10 @@ class SlotWorker:
     """
 
     def __init__(self, trial: TrialFunction = train, gathers: bool = False) -> None:
-        self._single = TrialWorker(trial, gathers=gathers)
-        self._alone: str | None = None  # id of a trial that is run alone
+        self._trial = trial
         self._gathers = gathers
         self._gather_seconds = 0.0  # of the jobs
+        self._reports: Iterator[Report] | None = None  # of a trial that is run alone
         self._attempts: dict[str, WorkerAttempt] = {}
         self._turns: list[list[str]] = []
         self._population: Population | None = None
@@ -54,16 +56,14 @@ class SlotWorker:
     @property
     def trials(self) -> Collection[str]:
         """Ids of the trials that are not over."""
-        return (self._alone,) if self._alone is not None else self._attempts.keys()
+        return self._attempts.keys()
 
     def start(self, jobs: Sequence[TrialJob]) -> None:
         """Take on a job to run alone, or those of one population, each from scratch."""
         self.stop()
-        if len(jobs) == 1:
-            self._single.start(jobs[0])
-            self._alone = jobs[0].trial_id
-            return
         self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
+        if len(jobs) == 1:
+            self._reports = reports_of(self._attempts[jobs[0].trial_id], self._trial)
         self._turns = [list(self._attempts)]
         self._to_skip = dict.fromkeys(self._attempts, 0)
         self._gather_seconds = jobs[0].gather_seconds if self._gathers else 0.0
@@ -74,12 +74,10 @@ class SlotWorker:
         Of who waits for its turn, or repeats what it reported, there are none: an empty list, by
         which the scheduler knows that nothing is stuck.
         """
-        if self._alone is not None:
-            told = {self._alone: self._single.step()}
-            self._alone = None if self._single.is_over else self._alone
-            return told
-        messages: Messages = {trial_id: [] for trial_id in self._attempts}
         due_from = time.monotonic() + self._gather_seconds
+        if self._reports is not None:
+            return self._step_alone(self._reports, due_from)
+        messages: Messages = {trial_id: [] for trial_id in self._attempts}
         turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
         is_due = not turn
         while not is_due:
@@ -96,6 +94,22 @@ class SlotWorker:
             self._population = None
         return messages
 
+    def _step_alone(self, reports: Iterator[Report], due_from: float) -> Messages:
+        ((trial_id, attempt),) = self._attempts.items()
+        messages: list[Message] = []
+        try:
+            with captured(attempt.log):
+                for report in reports:
+                    messages += attempt.take(report)
+                    is_due = attempt.job.is_at_rung(report) or time.monotonic() >= due_from
+                    if is_due and not attempt.job.is_at_end(report):
+                        return {trial_id: messages}
+            ended = attempt.complete()
+        except Exception as error:  # as in a population
+            ended = attempt.failed(error)
+            clear_frames(error)
+        return {trial_id: [*messages, self._end(trial_id, ended)]}
+
     def _is_due(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Whether the scheduler has to know at once what a trial said."""
         attempt = self._attempts.get(trial_id)  # None of a trial that is over
@@ -107,13 +121,11 @@ class SlotWorker:
 
     def drop(self, trial_id: str) -> None:
         """Train a trial no further, as it was pruned; its attempt ends as "stopped"."""
-        if trial_id == self._alone:
-            self._single.stop()
-            self._alone = None
         if self._population is not None:
             self._population.drop([trial_id])
         attempt = self._attempts.pop(trial_id, None)
         if attempt is not None:
+            self._reports = None
             attempt.end(None)
 
     def stop(self) -> None:
@@ -170,7 +182,7 @@ class SlotWorker:
                 for trial_id in turn
             }
         clear_frames(error)
-        if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
+        if cause in _OF_MEMORY:
             release_memory()
         middle = len(turn) // 2
         self._turns[:1] = [list(turn[:middle]), list(turn[middle:])]
@@ -181,6 +193,10 @@ class SlotWorker:
 
     def _end(self, trial_id: str, ended: Ended) -> Ended:
         self._attempts.pop(trial_id).end(ended)
+        self._reports = None
+        # After anything else the device may be faulty: using it would raise, and lose the message.
+        if ended.cause in _OF_MEMORY:
+            release_memory()
         return ended
 
 

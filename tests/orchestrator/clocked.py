@@ -5,9 +5,9 @@ from collections.abc import Callable
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from podium.orchestrator.study.resource_demand import Capacity
-from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.settings.trial_settings import TrialSettings
 from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.trial_worker import TrialWorker
 
 _TICK_SECONDS = 1.0
 

@@ -15,9 +15,9 @@ from podium.orchestrator.scheduling.executor_interface import Loss, NoJob, Sched
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import FinalSettings, ResourceSettings
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
+from tests.orchestrator.trial_worker import TrialWorker
 
 ALWAYS = range(1_000)
 

@@ -114,7 +114,15 @@ class Layout:
         if not there:
             raise self.missing("there are no images")
         self._assert_class_disjoint(there)
-        found = _image_list(self.name, there)
+        class_names = sorted({image.class_name for image in there})
+        labels = {name: label for label, name in enumerate(class_names)}
+        found = ImageList(
+            dataset=self.name,
+            paths=tuple(image.path for image in there),
+            class_names=tuple(class_names),
+            labels=tuple(labels[image.class_name] for image in there),
+            roles=tuple(image.role for image in there),
+        )
         if published is not None and not allow_partial:
             self._assert_published(found, published)
         return found
@@ -144,15 +152,3 @@ _WAY_ROUND = "allow_partial: true, or --allow-partial of podium datasets, accept
 
 def _names_in(folder: Path) -> frozenset[str]:
     return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
-
-
-def _image_list(dataset: str, images: Sequence[LabelledImage]) -> ImageList:
-    class_names = sorted({image.class_name for image in images})
-    labels = {name: label for label, name in enumerate(class_names)}
-    return ImageList(
-        dataset=dataset,
-        paths=tuple(image.path for image in images),
-        class_names=tuple(class_names),
-        labels=tuple(labels[image.class_name] for image in images),
-        roles=tuple(image.role for image in images),
-    )

@@ -205,7 +205,12 @@ def _rgb(image: Image.Image) -> Image.Image:
     if image.mode == "F":
         raise ValueError("its pixels are floating-point numbers, whose range is not known")
     if image.mode == "I" or image.mode.startswith("I;16"):
-        return Image.fromarray(_upper_bits(np.asarray(image))).convert("RGB")
+        pixels_HW = np.asarray(image)
+        if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
+            raise ValueError(
+                "its pixels are whole numbers beyond 16 bits, whose range is not known"
+            )
+        return Image.fromarray((pixels_HW >> 8).astype(np.uint8)).convert("RGB")
     if isinstance(image.info.get("transparency"), bytes):
         image = image.convert("RGBA")  # Pillow warns of a palette with it that becomes RGB
     return image.convert("RGB")
@@ -222,12 +227,6 @@ def is_see_through(image: Image.Image) -> bool:
     if not image.has_transparency_data:
         return False
     return bool(np.asarray(image.convert("RGBA"))[..., 3].min() < 255)
-
-
-def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
-    if pixels_HW.min() < 0 or pixels_HW.max() > 65535:
-        raise ValueError("its pixels are whole numbers beyond 16 bits, whose range is not known")
-    return (pixels_HW >> 8).astype(np.uint8)
 
 
 @cache

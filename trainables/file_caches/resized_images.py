@@ -32,7 +32,6 @@ class ResizedImages(Pixels):
     """RGB images whose shorter side has one length, memory-mapped from one file.
 
     Attributes:
-        path: the file.
         sizes_N2: height and width of each image, in pixels.
     """
 
@@ -96,34 +95,26 @@ def resized(
     """
     if shorter_side < 1:
         raise TrialInputError(f"the shorter side must be at least 1 pixel; got {shorter_side}")
-    path = cache_folder / "resized" / f"{_key(files, shorter_side)}-{shorter_side}.rgb"
-
-    def read(path: Path) -> npt.NDArray[np.int64] | None:
-        sizes_N2 = _read_sizes(path)
-        return sizes_N2 if sizes_N2 is not None and len(sizes_N2) == len(files) else None
-
+    # All that decides the pixels: files, size, and the versions of the decoders.
+    versions = [_FORMAT_VERSION, PIL.__version__, features.version("jpg")]
+    key = digest([files.content_hash(np.arange(len(files))), shorter_side, *versions])
+    path = cache_folder / "resized" / f"{key}-{shorter_side}.rgb"
+    read = partial(_read_sizes, num_images=len(files))
     build = partial(_build, files=files, shorter_side=shorter_side, num_threads=num_threads)
     sizes_N2 = built_once(path, read, build, doing=f"building {path}")
     return ResizedImages(path, files, shorter_side, sizes_N2)
 
 
-def _key(files: ImageFiles, shorter_side: int) -> str:
-    """Hash of all that decides the pixels: files, size, and the versions of the decoders."""
-    every = np.arange(len(files))
-    versions = [_FORMAT_VERSION, PIL.__version__, features.version("jpg")]
-    return digest([files.content_hash(every), shorter_side, *versions])
-
-
-def _read_sizes(path: Path) -> npt.NDArray[np.int64] | None:
+def _read_sizes(path: Path, num_images: int) -> npt.NDArray[np.int64] | None:
     """Height and width of each image, (N, 2); None if the file is not whole."""
     num_bytes = path.stat().st_size
     with path.open("rb") as file:
         if num_bytes < _END.size:
             return None
         file.seek(-_END.size, 2)
-        mark, num_images, expected = _END.unpack(file.read(_END.size))
+        mark, number, expected = _END.unpack(file.read(_END.size))
         first = num_bytes - _END.size - 8 * num_images
-        if mark != _MARK or first < 0:
+        if mark != _MARK or number != num_images or first < 0:
             return None
         file.seek(first)
         sizes = file.read(8 * num_images)

@@ -164,31 +164,22 @@ class PopulationFold:
             found = list(self._validate(epoch, trained))
         seconds = (perf_counter() - started) / len(self)
         memory_mb = peak_memory_mb(self._device)
-        return [
-            one
-            if isinstance(one, Diverged | Collapsed)
-            else self._report(epoch, train, one, seconds, memory_mb)
-            for train, one in zip(trained, found, strict=True)
-        ]
-
-    def _report(
-        self,
-        epoch: int,
-        train: tuple[Score, ...] | Diverged,
-        validated: Validated,
-        seconds: float,
-        memory_mb: float,
-    ) -> EpochReport:
-        assert not isinstance(train, Diverged), "who diverged is not validated"
-        scores, class_hits = validated
-        return EpochReport(
-            fold=self._fold,
-            epoch=epoch,
-            scores=(*train, *scores),
-            class_hits=class_hits,
-            seconds=seconds,
-            peak_memory_mb=memory_mb,
-        )
+        reports: list[MemberReport] = []
+        for train, one in zip(trained, found, strict=True):
+            if isinstance(one, Diverged | Collapsed):
+                reports.append(one)
+                continue
+            assert not isinstance(train, Diverged), "who diverged is not validated"
+            report = EpochReport(
+                fold=self._fold,
+                epoch=epoch,
+                scores=(*train, *one[0]),
+                class_hits=one[1],
+                seconds=seconds,
+                peak_memory_mb=memory_mb,
+            )
+            reports.append(report)
+        return reports
 
     def _train(self, epoch: int) -> list[tuple[Score, ...] | Diverged]:
         step = self._step_at(self._rates(epoch))

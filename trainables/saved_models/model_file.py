@@ -156,11 +156,11 @@ def read_model(file: str | Path) -> ModelFile:
             train_classes=tuple(facts["train_classes"]),
             test_classes=tuple(facts["test_classes"]),
             scores=tuple(facts["scores"]),
-            weights={name: value for name, value in tensors.items() if not _is_loss(name)},
+            weights={name: tensors[name] for name in tensors if not name.startswith(_LOSS)},
             loss_parameters={
                 name.removeprefix(_LOSS): value
                 for name, value in tensors.items()
-                if _is_loss(name)
+                if name.startswith(_LOSS)
             },
             origin=facts["origin"],
         )
@@ -179,10 +179,6 @@ def read_model(file: str | Path) -> ModelFile:
 
 def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
     return {name: value.detach().cpu().numpy() for name, value in tensors.items()}
-
-
-def _is_loss(name: str) -> bool:
-    return name.startswith(_LOSS)
 
 
 def _anywhere(settings: TrialSettings) -> TrialSettings:

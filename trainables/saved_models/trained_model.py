@@ -42,14 +42,10 @@ class TrainedModel:
     Nothing it does is random: the same images in the same order give the same bits on one machine
     and device; unless the trial compiled its network, those of its own test.
 
-    Args:
-        file: weights and transform.
-
     Raises:
         TrialInputError: this version of podium has no such backbone, or another one of its name.
 
     Attributes:
-        file: as given.
         embedder: the network in evaluation mode, on CUDA if there is one: uint8 images of shape
             (B, C, H, W) to embeddings (B, D).
     """

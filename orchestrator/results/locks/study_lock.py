@@ -52,9 +52,7 @@ class LockOwner:
     """What the file of a lock holds.
 
     Attributes:
-        host: name of the machine, for messages.
         machine: `machine_id` of the process.
-        pid: id of the process.
         process_start: `process_start` of it: a later process with the same id is another.
         token: random text, new for each run.
         heartbeat: counter that the owner raises while it lives.
@@ -148,9 +146,7 @@ class StudyLock:
     The owner may lose the lock, by force or because another machine saw no heartbeat for too
     long: `raise_if_lost` says so, and the run must then stop without writing.
 
-    Args:
-        paths: paths of the results folder.
-        say: gets messages on waiting and on a lost lock, from the heartbeat's thread too.
+    It says that it waits, or has lost the lock, from the heartbeat's thread too.
 
     Raises:
         LockHeldError: on entering; the owner is alive, and is named.

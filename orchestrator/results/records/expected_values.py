@@ -18,8 +18,6 @@ class ExpectedValue:
     """One published score, of test classes unless ``statistic`` says otherwise.
 
     Attributes:
-        block: label of the block.
-        loss: name of the loss in the study.
         protocol: label of the search protocol; empty means the one that losses are compared
             under.
         finalist: ``winner`` or ``default``, or ``config``: the trials of searches with one config,

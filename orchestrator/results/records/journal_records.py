@@ -22,10 +22,8 @@ class Ask:
     """The index-th suggestion of a search.
 
     Attributes:
-        search: id of the search.
         index: number of the suggestion within its search, from 0.
         trial_id: trial that the suggestion became.
-        config_hash: hash of its config.
         hyperparameters: plain bool, int, float and str; each comes back with the type it had.
         source: ``default`` for the published default, ``given`` for a config of the study's, and
             ``sampler`` for what a sampler drew.
@@ -47,19 +45,11 @@ class Attempt:
     was killed with it. Times have a time zone and are informative only.
 
     Attributes:
-        trial_id: id of the trial.
-        search: id of its search.
-        number: number of the attempt.
-        node: name of the machine.
-        pid: id of the process.
         device: what it ran on.
-        started_at: start of the attempt.
-        ended_at: its end.
         cause: how it ended (`orchestrator.trials.failure_causes`).
         message: details of the cause, and of a checkpoint that could not be used.
         reports: epochs and tests that the trial had finished by then, in earlier attempts too.
         seconds: duration by a monotonic clock.
-        cpus: CPUs that it occupied.
         gpus: GPUs that it occupied, a fraction where trials share one.
         peak_memory_mb: peak memory of its process in MB, as far as it could be measured.
         device_memory_mb: total memory in MB of the GPU it ran on; known of attempts that ended
@@ -92,9 +82,7 @@ class RetriedFailure:
     """A failure of a trial that was run again.
 
     Attributes:
-        trial_id: id of the trial.
         number: counts the failures of the trial that were withdrawn, from 1.
-        search: id of its search.
         stage: ``search``, ``final`` or ``baseline``.
         cause: why it failed (`orchestrator.trials.failure_causes`).
         message: one line on the failure.

@@ -39,8 +39,6 @@ class RunSpent:
     """What attempts at trials of one search, stage and use took together.
 
     Attributes:
-        search: id of the search.
-        stage: stage of the trials.
         use: what became of the attempts.
         tries: number of attempts.
         seconds: time from when a worker had them until they ended, summed; of a population the
@@ -67,9 +65,6 @@ class StartedTrial:
     """A trial that a worker has.
 
     Attributes:
-        trial_id: id of the trial.
-        search: id of its search.
-        stage: stage of the trial.
         attempt: number of the attempt, from 1.
         where: node and device, as far as they are known.
     """
@@ -86,11 +81,7 @@ class Run:
     """One run of a study.
 
     Attributes:
-        number: number of the run, from 1.
         started_at: start of the run, informative only.
-        host: name of the machine.
-        pid: id of the process of the run.
-        podium_version: version that ran.
         seconds: time from the start until this was written, by a monotonic clock.
         end: how the run ended; None while it runs, and for ever if it was killed.
         budget: limit -> its value in this run; None for no limit.

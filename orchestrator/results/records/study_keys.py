@@ -11,11 +11,7 @@ KEYS = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class RepeatedItemError(ValueError):
-    """An item of a list is there twice.
-
-    Args:
-        index: number of the second one.
-    """
+    """An item of a list is there twice, the second time at the index."""
 
     def __init__(self, index: int) -> None:
         super().__init__("is in the list already")

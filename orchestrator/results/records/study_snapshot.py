@@ -47,8 +47,6 @@ class Store:
     """What ``store.json`` says: whose results these are, and which columns trials have.
 
     Attributes:
-        study: name of the study.
-        schema_version: version of the results schema.
         ks: values of K, the primary one first.
         metrics: metrics that have columns; the first is the objective of searches.
         hyperparameters: name -> type, of all losses.

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from podium.orchestrator.results.records.journal import read_asks
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.trial_files.reader import Reader
-from podium.orchestrator.scheduling.committed_outcomes import search_outcomes
+from podium.orchestrator.run.resume_study import search_outcomes
 from podium.orchestrator.scheduling.early_stopping import rung_steps
 from podium.orchestrator.study.resource_demand import Capacity
 from podium.orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from podium.orchestrator.results.storage.files import put, read_bytes
-from podium.orchestrator.worker.worker import TrialWorker, train
+from podium.orchestrator.worker.worker import train
 from podium.orchestrator.worker.worker_attempt import CheckpointSaver
 from podium.trainables.settings.trial_settings import DatasetSettings
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.trial_worker import TrialWorker
 from tests.orchestrator.worker.test_trial_worker import job_in, run
 
 FEW = DatasetSettings(name="glyphs", options={"classes": 24, "instances_per_class": 4})

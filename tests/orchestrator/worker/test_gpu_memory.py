@@ -9,7 +9,6 @@ from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Ended
-from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.settings.trial_settings import (
     BackboneSettings,
@@ -17,6 +16,7 @@ from podium.trainables.settings.trial_settings import (
     ProtocolSettings,
     TrialSettings,
 )
+from tests.orchestrator.trial_worker import TrialWorker
 
 pytestmark = [
     pytest.mark.gpu,

@@ -7,10 +7,10 @@ import pytest
 
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.worker import trial_log
-from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.trial_reports import EpochReport
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.trial_worker import TrialWorker
 from tests.orchestrator.worker.test_trial_worker import job_in, run
 
 

@@ -16,7 +16,6 @@ from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
 from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
 from podium.orchestrator.worker.process_memory import devices, limit_memory
-from podium.orchestrator.worker.worker import TrialWorker
 from podium.trainables.errors import CheckpointError
 from podium.trainables.settings.training_settings import TrainingSettings
 from podium.trainables.settings.trial_settings import (
@@ -28,6 +27,7 @@ from podium.trainables.settings.trial_settings import (
 from podium.trainables.trial_reports import EpochReport, TestReport
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.trial_worker import TrialWorker
 
 SETTINGS = TrialSettings(
     dataset=DatasetSettings(name="glyphs"),
@@ -105,7 +105,7 @@ def test_epochs_are_told_together_up_to_a_rung(paths):
     steps = [together.step() for _ in range(3)]
     assert [len(reports_in(step)) for step in steps] == [2, 1, 3]
     assert reports_in(message for step in steps for message in step) == reports_in(told_at_once)
-    assert together.is_over
+    assert not together.trials
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x00\x00\x00"])
