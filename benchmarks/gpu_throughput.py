@@ -107,7 +107,7 @@ def image_batches(
     everything = np.arange(len(paths))
     shorter_side = round(side / 0.875)
     crop = partial(crop_boxes, scale_min=0.08)
-    cache = resized(ImageFiles.hashed(paths, folder), shorter_side, folder)
+    cache = resized(ImageFiles(paths, folder), shorter_side, folder)
     if way == "device":
         return DeviceBatches(
             cache,

@@ -119,7 +119,7 @@ class ClusterWatch:
         )
 
     def _is_gone(self, part: str, why: str) -> None:
-        """The run is to end: a part of a joined cluster is gone, or its own Ray ended for why."""
+        """End the run: that part of a joined cluster is gone, or its own one ended for that."""
         if self._own_ray is not None:
             self.gone = self.gone or self._own_ray.error(self._own_ray.end() or why)
             return

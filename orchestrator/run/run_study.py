@@ -8,7 +8,7 @@ from functools import partial
 
 from podium.errors import PodiumError
 from podium.orchestrator.results.locks.study_lock import StudyLock
-from podium.orchestrator.results.records.journal import Journal, SearchJournal
+from podium.orchestrator.results.records.journal import Journal
 from podium.orchestrator.results.records.runs import RunEnding, read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import check_readable, started_study
@@ -125,14 +125,25 @@ def run_study(
     if any(map(has_image_files, study.datasets)):
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     with ExitStack() as held, StudyLock(paths, say) as lock, run_log(paths):
-        study, control = _begun(study, paths, datasets, say, clock)
+        study = find_warm_starts(study, say)
+        report_differences(study, say)
+        study = renew_unused_code(study, paths, say)
+        control = ControlWatch(study, paths, say, clock)
+        study = replace(study, budget=control().budget(study.budget))
+        write_snapshot(study, paths, datasets)
         held.enter_context(never_made_again(paths.store))
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
         journal = Journal(paths)
-        rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
-        queues = _queues_with_retries(rebuild, journal, reader, paths, retried_causes, say)
+        rebuilt = partial(rebuilt_queues, study, paths, reader, datasets, shares)
+        queues = rebuilt(journals := journal.read())
+        if retried_causes is not None:  # once nothing speaks against the folder
+            record_retries(journal, reader, retried_causes, say)
+            journals = journal.read()
+        if failed := recorded_failures(journals, reader):  # now, or before a kill
+            withdraw(paths, failed)
+            queues = rebuilt(journals)
         _report_done(queues, say)
         scheduler = StudyScheduler(
             study,
@@ -168,25 +179,6 @@ def run_study(
         )
 
 
-def _queues_with_retries(
-    rebuild: Callable[[Mapping[str, SearchJournal]], StudyQueues],
-    journal: Journal,
-    reader: Reader,
-    paths: StudyPaths,
-    retried_causes: Collection[str] | None,
-    say: Callable[[str], object],
-) -> StudyQueues:
-    """The work that is left, with failed trials that are to be retried, now or since a kill."""
-    queues = rebuild(journals := journal.read())
-    if retried_causes is not None:  # once nothing speaks against the folder
-        record_retries(journal, reader, retried_causes, say)
-        journals = journal.read()
-    if failed := recorded_failures(journals, reader):
-        withdraw(paths, failed)
-        queues = rebuild(journals)
-    return queues
-
-
 def _startable(study: Study, paths: StudyPaths, *, trains_here: bool, retries: bool) -> Study:
     """The study with what its folder records, once nothing in there speaks against a run."""
     check_readable(paths, study.name)
@@ -194,23 +186,6 @@ def _startable(study: Study, paths: StudyPaths, *, trains_here: bool, retries: b
     check_startable(study, paths)
     _check_weights(study, fetches=trains_here and (retries or _grows(study, paths)))
     return study
-
-
-def _begun(
-    study: Study,
-    paths: StudyPaths,
-    datasets: Mapping[str, Dataset],
-    say: Callable[[str], object],
-    clock: Callable[[], float],
-) -> tuple[Study, ControlWatch]:
-    """The study as it is run from now on, which its results folder has, and what watches it."""
-    study = find_warm_starts(study, say)
-    report_differences(study, say)
-    study = renew_unused_code(study, paths, say)
-    control = ControlWatch(study, paths, say, clock)
-    study = replace(study, budget=control().budget(study.budget))
-    write_snapshot(study, paths, datasets)
-    return study, control
 
 
 def _grows(study: Study, paths: StudyPaths) -> bool:

@@ -116,7 +116,7 @@ class RunAccount:
             self._write()
 
     def end_searches(self, trials: Mapping[str, int]) -> None:
-        """Write down at once that the shares of these searches are used up -> trials they had."""
+        """Write down at once that these searches, id -> trials, have used up their shares."""
         self._ended_searches |= trials
         self._write()
 

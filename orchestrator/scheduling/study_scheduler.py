@@ -43,7 +43,7 @@ from podium.orchestrator.trials.failure_causes import STORE
 from podium.orchestrator.trials.recorder import TrialRecorder
 from podium.orchestrator.trials.retries import failure_of, is_retried
 from podium.orchestrator.trials.specification import TrialJob, TrialSpec
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
+from podium.orchestrator.trials.worker_messages import Ended, Message, Saved
 from podium.trainables.trial_reports import EpochReport
 
 _LEAST_GATHERED = 16
@@ -197,9 +197,9 @@ class StudyScheduler:
             if isinstance(message, Ended):
                 self._end_attempt(running, message)
                 return False
-            if isinstance(message, Begun):
-                running.told = message.attempt  # which need not be read in the store
-                self._journal.write(message.attempt)
+            if isinstance(message, Attempt):
+                running.told = message  # which need not be read in the store
+                self._journal.write(message)
                 continue
             if isinstance(message, Saved):
                 running.has_saved = True

@@ -8,13 +8,6 @@ from podium.trainables.trial_reports import EpochReport, TestReport
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """An attempt began; sent before its first report, and again if its population is parted."""
-
-    attempt: Attempt
-
-
-@dataclass(frozen=True, slots=True)
 class Saved:
     """An attempt may have left a checkpoint; sent before the report that it was saved with."""
 
@@ -49,4 +42,6 @@ class Ended:
     has_saved: bool = True
 
 
-Message = Begun | Saved | EpochReport | TestReport | Ended
+# An attempt, as its worker knows it, is sent before its first report: it has begun. It is sent
+# again if its population is parted.
+Message = Attempt | Saved | EpochReport | TestReport | Ended

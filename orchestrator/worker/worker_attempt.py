@@ -29,7 +29,7 @@ from podium.orchestrator.trials.failure_causes import (
     cause_of,
 )
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
+from podium.orchestrator.trials.worker_messages import Ended, Message, Saved
 from podium.orchestrator.worker.process_memory import device_memory, devices, memory_at
 from podium.orchestrator.worker.trial_log import TrialLog
 from podium.trainables.errors import DataError, TrialInputError
@@ -120,7 +120,7 @@ class WorkerAttempt:
         told: list[Message] = []
         if self._untold_begin:
             self._untold_begin = False
-            told.append(Begun(replace(self._attempt, device=devices())))
+            told.append(replace(self._attempt, device=devices()))
         if self._untold_save and self.save.has_saved:
             self._untold_save = False
             told.append(Saved())

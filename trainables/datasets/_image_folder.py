@@ -76,9 +76,7 @@ class ImageFolder(Dataset):
             class_names=images.class_names,
             test_class_names={images.class_names[label] for label in labels[roles != "train"]},
             labels=labels,
-            pixels=ImageFiles.hashed(
-                images.paths, cache_folder, chosen.transparency, chosen.upright
-            ),
+            pixels=ImageFiles(images.paths, cache_folder, chosen.transparency, chosen.upright),
             gallery_N=roles == "gallery" if "gallery" in images.roles else None,
         )
 

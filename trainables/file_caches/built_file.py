@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from podium.trainables.errors import TrialInputError
 from podium.trainables.file_caches.atomic_file import remove_leftovers, whole_file
@@ -13,11 +13,8 @@ from podium.trainables.file_caches.file_locks import file_lock
 _Content = TypeVar("_Content")
 
 
-class Write(Protocol):
-    """Appends bytes to a file that is being built."""
-
-    def __call__(self, content: bytes | memoryview) -> None:
-        """Append ``content``."""
+Write = Callable[[bytes | memoryview], None]
+"""Appends bytes to a file that is being built."""
 
 
 def built_once(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,38 +41,25 @@ class ImageFiles(Pixels):
 
     Attributes:
         paths: paths of the N files.
-        hashes: SHA-256 of the bytes of each file, in hexadecimal digits.
+        hashes: SHA-256 of the bytes of each file, in hexadecimal digits, as `file_hashes` has it.
         transparency: what is seen behind transparent pixels.
         upright: whether photographs are turned as their EXIF says.
+
+    Raises:
+        TrialInputError: a file is not there or may not be read.
     """
 
     def __init__(
         self,
         paths: Sequence[Path],
-        hashes: Sequence[str],
-        transparency: Transparency = "drop",
-        upright: bool = False,
-    ) -> None:
-        assert len(paths) == len(hashes), "a hash for each file"
-        self.paths = tuple(paths)
-        self.hashes = tuple(hashes)
-        self.transparency: Transparency = transparency
-        self.upright = upright
-
-    @classmethod
-    def hashed(
-        cls,
-        paths: Sequence[Path],
         cache_folder: Path,
         transparency: Transparency = "drop",
         upright: bool = False,
-    ) -> Self:
-        """These files with their hashes; of files seen before, by size and time of last change.
-
-        Raises:
-            TrialInputError: a file is not there or may not be read.
-        """
-        return cls(paths, file_hashes(paths, cache_folder), transparency, upright)
+    ) -> None:
+        self.paths = tuple(paths)
+        self.hashes = file_hashes(paths, cache_folder)
+        self.transparency: Transparency = transparency
+        self.upright = upright
 
     def __len__(self) -> int:
         """N."""

@@ -4,8 +4,7 @@ A step is hundreds of kernels of microseconds each. To name them one by one take
 times as long as the GPU takes to compute them; a graph names all at once, and computes the same.
 """
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -13,11 +12,11 @@ from torch import Tensor
 _FEATURES = "features_BF"
 
 
-class Step(Protocol):
-    """What is repeated: besides its arguments it reads and writes tensors that stay in place."""
+Step = Callable[[Tensor, Mapping[str, Tensor]], Tensor]
+"""What trains on a batch, of features (B, F) and what goes with them.
 
-    def __call__(self, features_BF: Tensor, beside: Mapping[str, Tensor]) -> Tensor:
-        """Train on a batch."""
+Besides, it reads and writes tensors that stay in place.
+"""
 
 
 class CapturedStep:

@@ -78,7 +78,7 @@ class TrainedModel:
                 f"{self.file.num_inputs} features, not images"
             )
         options = self.file.settings.dataset.own_options
-        files = ImageFiles.hashed(
+        files = ImageFiles(
             [Path(image) for image in images],
             cache_folder_at(None),
             cast(Transparency, options.get("transparency", "drop")),

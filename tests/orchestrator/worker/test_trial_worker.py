@@ -10,11 +10,12 @@ import pytest
 import torch
 
 from podium.errors import StoreError
+from podium.orchestrator.results.records.journal_records import Attempt
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.files import put, read_bytes
 from podium.orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from podium.orchestrator.trials.specification import TrialJob
-from podium.orchestrator.trials.worker_messages import Begun, Ended, Saved
+from podium.orchestrator.trials.worker_messages import Ended, Saved
 from podium.orchestrator.worker.process_memory import devices, limit_memory
 from podium.trainables.errors import CheckpointError
 from podium.trainables.settings.training_settings import TrainingSettings
@@ -79,8 +80,7 @@ def checked(settings, *, resume, save, keep=None):
 
 
 def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
-    (begun, *_, ended) = run(TrialWorker(simulated_trial), job_in(paths))
-    attempt = begun.attempt
+    (attempt, *_, ended) = run(TrialWorker(simulated_trial), job_in(paths))
     assert (attempt.node, attempt.cpus, attempt.gpus) == (platform.node(), 2.0, 0.25)
     assert (attempt.cause, attempt.reports, attempt.ended_at) == (None, None, None)
     whole = ended.attempt
@@ -92,7 +92,7 @@ def test_that_an_attempt_began_and_may_have_saved_is_told_once(paths):
     worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
     first, second, last = (worker.step() for _ in range(3))
-    assert [type(it) for it in first] == [Begun, Saved, EpochReport]
+    assert [type(it) for it in first] == [Attempt, Saved, EpochReport]
     assert [type(it) for it in second] == [EpochReport]
     assert [type(it) for it in last] == [EpochReport, Ended]
 

@@ -42,7 +42,7 @@ def files(tmp_path_factory):
     paths = [folder / f"{number}.png" for number in range(len(SIZES))]
     for seed, (path, size) in enumerate(zip(paths, SIZES, strict=True)):
         Image.fromarray(photograph(*size, seed)).save(path)
-    return Small(ImageFiles.hashed(paths, folder / "cache"))
+    return Small(ImageFiles(paths, folder / "cache"))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ RGB = GENERATOR.integers(0, 256, (9, 14, 3), dtype=np.uint8)
 
 
 def files_of(*paths, cache):
-    return ImageFiles.hashed(paths, cache)
+    return ImageFiles(paths, cache)
 
 
 def decoded(path, tmp_path):
