@@ -3,7 +3,7 @@
 import math
 from typing import Self
 
-from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.executors.job_groups import job_groups
 from podium.orchestrator.executors.private_folders import remove_folders_of_dead_runs
 from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from podium.orchestrator.study.resource_demand import Capacity
@@ -32,9 +32,9 @@ class InProcessExecutor:
     def run(self, scheduler: Scheduler) -> None:
         """Run every job to its end, one at a time, or one population."""
         worker = SlotWorker(self._trial)
-        groups = JobGroups(lambda: scheduler.next_job(self.capacity()))
+        groups = job_groups(lambda: scheduler.next_job(self.capacity()))
         while not scheduler.is_stopping:
-            jobs = groups.next()
+            jobs = next(groups)
             if isinstance(jobs, NoJob):
                 assert jobs is NoJob.FINISHED, "nothing runs, so there is nothing to wait for"
                 return

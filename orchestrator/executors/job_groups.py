@@ -1,6 +1,6 @@
 """Jobs that are run together: trials of one population in one process, others one by one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from podium.orchestrator.scheduling.executor_interface import NoJob
 from podium.orchestrator.trials.specification import TrialJob
@@ -8,32 +8,24 @@ from podium.orchestrator.trials.specification import TrialJob
 Group = tuple[TrialJob, ...]
 
 
-class JobGroups:
-    """Collects the jobs that the scheduler gives, until it gives no more for now."""
+def job_groups(next_job: Callable[[], TrialJob | NoJob]) -> Iterator[Group | NoJob]:
+    """The jobs of one worker slot after the other, or why there are none now; without end.
 
-    def __init__(self, next_job: Callable[[], TrialJob | NoJob]) -> None:
-        self._next_job = next_job
-        self._waiting: list[Group] = []
-
-    def next(self) -> Group | NoJob:
-        """The jobs of one worker slot, or why there are none."""
-        if self._waiting:
-            return self._waiting.pop(0)
-        job = self._next_job()
+    Of populations all jobs are collected that the scheduler gives, until it gives no more for now.
+    """
+    while True:
+        job = next_job()
         if isinstance(job, NoJob):
-            return job
+            yield job
+            continue
         if job.population is None:
-            return (job,)
+            yield (job,)
+            continue
         groups: dict[object, list[TrialJob]] = {}
         while not isinstance(job, NoJob):
             key = (job.population, job.demand) if job.population else job.trial_id
             groups.setdefault(key, []).append(job)
-            job = self._next_job()
-        # The jobs may be those of several slots.
-        self._waiting = [
-            tuple(jobs[first : first + size])
-            for jobs in groups.values()
-            for size in (jobs[0].demand.num_members,)
-            for first in range(0, len(jobs), size)
-        ]
-        return self._waiting.pop(0)
+            job = next_job()
+        for jobs in groups.values():  # which may be those of several slots
+            size = jobs[0].demand.num_members
+            yield from (tuple(jobs[at : at + size]) for at in range(0, len(jobs), size))

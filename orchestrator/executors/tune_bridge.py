@@ -10,7 +10,7 @@ import ray
 from ray.tune.experiment import Trial
 
 from podium.errors import PodiumError
-from podium.orchestrator.executors.job_groups import Group, JobGroups
+from podium.orchestrator.executors.job_groups import Group, job_groups
 from podium.orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from podium.orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
 from podium.orchestrator.scheduling.executor_interface import (
@@ -85,7 +85,7 @@ class TuneBridge:
         self, scheduler: Scheduler, watch: ClusterWatch, capacity: Callable[[], Capacity]
     ) -> None:
         self._scheduler, self._watch, self._capacity = scheduler, watch, capacity
-        self._groups = JobGroups(lambda: scheduler.next_job(capacity()))
+        self._groups = job_groups(lambda: scheduler.next_job(capacity()))
         self._trials: dict[str, _TuneTrial] = {}  # by Tune's trial id
         self._restarts: deque[_TuneTrial] = deque()  # their processes ended before they began
         self._dead: list[_DeadTrial] = []
@@ -130,7 +130,7 @@ class TuneBridge:
         elif self._are_populations_full():
             return NoJob.WAIT
         else:
-            jobs = self._groups.next()
+            jobs = next(self._groups)
             if isinstance(jobs, NoJob):
                 return jobs
             entry = _TuneTrial(jobs, starts=0, living={job.trial_id for job in jobs})

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from podium.orchestrator.executors.in_process import InProcessExecutor
-from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.executors.job_groups import job_groups
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.run.run_study import RunEnd
 from podium.orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
@@ -80,9 +80,9 @@ class MortalSlot(InProcessExecutor):
         return self._capacity or super().capacity()
 
     def run(self, scheduler: Scheduler) -> None:
-        groups = JobGroups(lambda: scheduler.next_job(self.capacity()))
+        groups = job_groups(lambda: scheduler.next_job(self.capacity()))
         while not scheduler.is_stopping:
-            jobs = groups.next()
+            jobs = next(groups)
             if isinstance(jobs, NoJob):
                 assert jobs is NoJob.FINISHED
                 return

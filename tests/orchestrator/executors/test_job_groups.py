@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.executors.job_groups import job_groups
 from podium.orchestrator.scheduling.executor_interface import NoJob
 from podium.orchestrator.study.resource_demand import Demand
 
@@ -16,9 +16,9 @@ def job(trial_id, population=None, members=2):
 
 def groups_of(*given):
     left = [*given]
-    groups = JobGroups(lambda: left.pop(0))
+    groups = job_groups(lambda: left.pop(0))
     while True:
-        found = groups.next()
+        found = next(groups)
         if found is NoJob.FINISHED:
             return
         yield found if isinstance(found, NoJob) else [job.trial_id for job in found]
