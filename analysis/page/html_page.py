@@ -73,9 +73,9 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """Tables, or figures, beside each other where there is room."""
+    """Narrow tables beside each other where there is room."""
 
-    parts: tuple["Table | Illustration", ...]
+    parts: tuple[Table, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ def render_page(page: Page) -> str:
             main=main,
             markers=_markers(main),
             competitors=_embedded_json(looks),
-            style=Markup(_text("page.css")),
+            style=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),
             policy=Markup(content_security_policy(script)),
@@ -211,7 +211,7 @@ def plots_of(page: Page) -> Iterator[Plot]:
 def _plots_within(part: Part) -> Iterator[Plot]:
     if isinstance(part, Illustration):
         yield from part.plots
-    elif isinstance(part, SideBySide | Fold):
+    elif isinstance(part, Fold):
         for inner in part.parts:
             yield from _plots_within(inner)
 
@@ -245,10 +245,6 @@ def _breakable(text: str) -> Markup:
         whole.format(escape(part).replace("_", Markup("_<wbr>"))) if i % 2 else escape(part)
         for i, part in enumerate(parts)
     )
-
-
-def _text(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self
 
 import polars as pl
 
@@ -17,7 +17,6 @@ from podium.analysis.wording import (
     MISSING,
     number,
     p_value,
-    percent,
     range_below,
     range_of,
     signed,
@@ -56,13 +55,6 @@ class Cell:
     margin: str = ""
 
 
-class Head(TypedDict, total=False):
-    """What a column may say of its head besides the label."""
-
-    group: str
-    series: Series
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column: its head, and how the cell of a row is made.
@@ -94,7 +86,6 @@ class Column:
         *,
         order: Of | None = None,
         is_number: bool = False,
-        **head: Unpack[Head],
     ) -> Self:
         """Text, a dash for None; sorted by ``order``, else by itself.
 
@@ -106,7 +97,7 @@ class Column:
             shown = MISSING if text is None else str(text)
             return Cell(text=shown, order=shown if order is None else _read(row, order))
 
-        return cls(label=label, cell=cell, is_number=is_number, **head)
+        return cls(label=label, cell=cell, is_number=is_number)
 
     @classmethod
     def named(cls, label: str, of: Of, series: Mapping[str, Series]) -> Self:
@@ -129,7 +120,8 @@ class Column:
         below: tuple[Of, Of] | Of | None = None,
         best: Of | None = None,
         write: Callable[[float | None, int], str] = number,
-        **head: Unpack[Head],
+        group: str = "",
+        series: Series | None = None,
     ) -> Self:
         """A number, a dash for None and NaN.
 
@@ -141,7 +133,8 @@ class Column:
             below: what is shown below: both ends of an interval in the unit of the row, or a text.
             best: whether the cell is bold.
             write: how the number is written.
-            **head: further of the head.
+            group: head above those of neighbouring columns of the same group.
+            series: competitor whose marker is put before the label.
         """
 
         def cell(row: Any) -> Cell:
@@ -154,7 +147,7 @@ class Column:
             is_best = best is not None and bool(_read(row, best))
             return Cell(text=write(value, digits), detail=detail, is_best=is_best, order=value)
 
-        return cls(label=label, cell=cell, **head)
+        return cls(label=label, cell=cell, group=group, series=series)
 
     @classmethod
     def signed(
@@ -165,10 +158,9 @@ class Column:
         *,
         factor: float = 1,
         below: tuple[Of, Of] | Of | None = None,
-        **head: Unpack[Head],
     ) -> Self:
         """A number with its sign."""
-        return cls.number(label, of, digits, factor=factor, below=below, write=signed, **head)
+        return cls.number(label, of, digits, factor=factor, below=below, write=signed)
 
     @classmethod
     def share(
@@ -178,30 +170,24 @@ class Column:
         digits: int = 2,
         *,
         below: tuple[Of, Of] | None = None,
-        **head: Unpack[Head],
     ) -> Self:
         """A share of 1 as a number of percent, without the sign of it."""
-        return cls.number(label, of, digits, factor=PERCENT, below=below, **head)
+        return cls.number(label, of, digits, factor=PERCENT, below=below)
 
     @classmethod
-    def count(cls, label: str, of: Of, **head: Unpack[Head]) -> Self:
+    def count(cls, label: str, of: Of) -> Self:
         """A whole number."""
 
         def cell(row: Any) -> Cell:
             value = _read(row, of)
             return Cell(text=MISSING if value is None else f"{value:,}", order=value)
 
-        return cls(label=label, cell=cell, **head)
+        return cls(label=label, cell=cell)
 
     @classmethod
     def p_value(cls, label: str, of: Of, *, best: Of | None = None) -> Self:
         """A p-value."""
         return cls.number(label, of, best=best, write=lambda p, _: p_value(p))
-
-    @classmethod
-    def percent(cls, label: str, of: Of) -> Self:
-        """A share of 1 with the sign of percent."""
-        return cls.number(label, of, write=lambda share, _: percent(share))
 
     @classmethod
     def interval(
@@ -212,7 +198,6 @@ class Column:
         digits: int = 2,
         *,
         factor: float = 1,
-        **head: Unpack[Head],
     ) -> Self:
         """``1.20 to 3.40``, sorted by its lower end; a dash if an end is unknown."""
 
@@ -220,7 +205,7 @@ class Column:
             start, end = (_scaled(_read(row, it), factor) for it in (low, high))
             return Cell(text=range_of(start, end, digits), order=start)
 
-        return cls(label=label, cell=cell, **head)
+        return cls(label=label, cell=cell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

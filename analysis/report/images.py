@@ -147,14 +147,8 @@ def principal_components(points_MD: NDArray[np.float64]) -> tuple[NDArray[np.flo
 
 def _mapped_blocks(results: StudyResults) -> list[str]:
     """Blocks with a tested winner, from the middle one by mean test score outwards."""
-    is_shown = (pl.col("finalist") == "winner") & (pl.col("k") == results.k)
-    levels = (
-        results.cells.filter(is_shown, pl.col("score").is_not_null())
-        .group_by("block")
-        .agg(pl.col("score").sort().mean())
-        .sort("score", "block")
-    )
-    blocks: list[str] = levels["block"].to_list()
+    tested = results.cells.filter(finalist="winner", k=results.k).drop_nulls("score")["block"]
+    blocks = spread_blocks(results, set(tested), len(tested))
     middle = len(blocks) // 2
     return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
 

@@ -30,7 +30,6 @@ def methods(results: StudyResults, series: Mapping[str, Series]) -> Section:
         ("Intervals", _intervals(results)),
         *_networks(results),
         ("Exclusions", _exclusions(results)),
-        ("Software", _software(results)),
     )
 
 
@@ -136,13 +135,4 @@ def _exclusions(results: StudyResults) -> tuple[str, ...]:
         f"Pruned trials ({pruned:,}) count in cost, never in rank agreement, since they were"
         " trained for fewer epochs.",
         "A score that is not a number is treated as missing before anything else.",
-    )
-
-
-def _software(results: StudyResults) -> tuple[str, ...]:
-    versions = results.trials["podium_version"].drop_nulls().unique().sort().to_list()
-    return (
-        f"Trials were run by podium {listed(versions) or 'of unknown version'}.",
-        "The page depends on the stored results, and on the images of their data sets where"
-        " available, not on the time or the order of files.",
     )

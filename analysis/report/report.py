@@ -11,8 +11,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 from podium.analysis.figures.series import Series, series_of
-from podium.analysis.page.html_page import Page, Section, render_page
-from podium.analysis.page.page_limits import within_limits
+from podium.analysis.page.html_page import Page, Section
 from podium.analysis.report.backbone_or_loss import backbone_or_loss
 from podium.analysis.report.compute_cost import compute_cost
 from podium.analysis.report.configs import configs
@@ -33,10 +32,9 @@ from podium.analysis.report.training import learning_curves, search_history
 from podium.analysis.report.tuning_gains import tuning_gains
 from podium.analysis.report.validation_and_test import validation_and_test
 from podium.analysis.report.variance_components import variance_components
-from podium.analysis.study_results.study_results import StudyResults, read_results
+from podium.analysis.study_results.study_results import StudyResults
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.wording import counted
-from podium.orchestrator.results.storage.locations import Place
 
 _R = TypeVar("_R")
 _Section = tuple[Callable[[_R, Mapping[str, Series]], Section | None], str, str]
@@ -95,22 +93,6 @@ _TABLE_CHAPTERS: _Chapters[TableResults] = {
     "Scores": ((table_scores, "", ""),),
     "Methods": ((table_methods, "", ""),),
 }
-
-
-def study_page(folder: Place, *, protocol: str | None = None) -> str:
-    """One self-contained HTML page; the same store gives the same bytes.
-
-    Args:
-        folder: results folder of the study, finished or not.
-        protocol: label of the protocol under which losses are compared; None for the study's first
-            that does not leak.
-
-    Raises:
-        PodiumError: it is no results folder, a file of it is corrupt, competitors were scored on
-            different data, or there is no such protocol.
-    """
-    report = study_report(read_results(folder, protocol))
-    return render_page(within_limits(report))
 
 
 def study_report(results: StudyResults) -> Page:

@@ -134,18 +134,10 @@ def _unfinished(results: StudyResults) -> str:
 
 def _unranked(results: StudyResults) -> str:
     """Losses without any final of a winner, which are not in the ranking; empty if none."""
-    if results.tournament is None:
+    absent = [loss for loss in results.losses if loss not in set(results.winners["loss"])]
+    if results.tournament is None or not absent:
         return ""
-    known = set(results.winners["loss"])
-    absent = [loss for loss in results.losses if loss not in known]
-    if not absent:
-        return ""
-    have = (
-        "has no tested winner yet and is"
-        if len(absent) == 1
-        else "have no tested winner yet and are"
-    )
-    return f"{listed(absent, most=MOST_NAMED)} {have} not ranked."
+    return f"Not ranked, as no winner has been tested yet: {listed(absent, most=MOST_NAMED)}."
 
 
 def failed_sentence(results: StudyResults) -> str:

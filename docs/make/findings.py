@@ -12,6 +12,7 @@ import polars as pl
 
 from docs.make.markdown import table
 from docs.make.photograph import photograph_plot
+from podium.analysis.page.html_page import render_page
 from podium.analysis.page.tables import Table
 from podium.analysis.protocols.findings_text import protocol_sentences
 from podium.analysis.protocols.protocol_study import ProtocolStudy
@@ -24,8 +25,9 @@ from podium.analysis.protocols.protocol_tables import (
     pick_table,
 )
 from podium.analysis.protocols.selected_configs import protocol_headline
-from podium.analysis.report.report import study_page
+from podium.analysis.report.report import study_report
 from podium.analysis.scores.cached_reader import CachedReader
+from podium.analysis.study_results.study_results import read_results
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.terminal.shown_table import cell_text
 
@@ -106,7 +108,8 @@ def main() -> None:
     _PAGE.write_text("\n".join(_page(study, folder)), encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.html"
-        report.write_text(study_page(folder), encoding="utf-8")
+        page = render_page(study_report(read_results(folder)))
+        report.write_text(page, encoding="utf-8")
         photograph_plot(report, "protocol-front", _PICTURE)
 
 

@@ -5,8 +5,9 @@ import re
 
 from podium.analysis.figures.series import series_of
 from podium.analysis.page.html_page import Bullets, Page, Paragraph, Section, render_page
-from podium.analysis.report.report import table_report
+from podium.analysis.report.report import study_report, table_report
 from podium.analysis.report.summary import study_summary
+from podium.analysis.study_results.study_results import read_results
 from podium.analysis.tournament.table_tournament import rank_table
 
 
@@ -28,6 +29,11 @@ def rows_of(page, table):
 def section_of(page, name):
     """The HTML of one section."""
     return page[page.index(f'<section id="{name}">') :].partition("</section>")[0]
+
+
+def study_page(folder, *, protocol=None):
+    """The page of a results folder."""
+    return render_page(study_report(read_results(folder, protocol)))
 
 
 def page_of(results, *sections):

@@ -95,7 +95,8 @@ def test_tables_are_found_wherever_they_stand():
         title="",
         parts=(
             table("first"),
-            Fold(summary="", parts=(SideBySide(parts=(figure, table("beside"))), table("folded"))),
+            figure,
+            Fold(summary="", parts=(SideBySide(parts=(table("beside"),)), table("folded"))),
         ),
     )
     page = Page(title="", subtitle="", sections=(section, section))

@@ -28,7 +28,6 @@ def made(*columns, rows=FRAME):
         (Column.share("x", "share", below=("low", "share")), "50.00", "40.00 to 50.00", 50.0),
         (Column.signed("x", "share", factor=100), "+50.00", "", 50.0),
         (Column.interval("x", "low", "share", factor=100), "40.00 to 50.00", "", 40.0),
-        (Column.percent("x", "share"), "50\N{NO-BREAK SPACE}%", "", 0.5),
         (Column.p_value("x", "p"), "<\N{NO-BREAK SPACE}0.001", "", 1e-9),
     ],
 )

@@ -2,9 +2,9 @@
 
 import pytest
 
-from podium.analysis.report.report import study_page
 from podium.trainables.registry import names as names_of
 from tests.analysis.figure_flaws import CUT, FLAWS
+from tests.analysis.page_text import study_page
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.synthetic_study import write_store

@@ -23,7 +23,6 @@ def test_a_study_tells_its_rules(small_store):
     assert "selected by the rule best_val_epoch" in seen
     assert "it takes 6 data sets or 6 backbones; these are 2 and 1." in seen
     assert "2,000 resamples, seed 0" in seen
-    assert "Trials were run by podium 0.1.0" in seen
 
 
 def test_it_says_by_which_distance_images_are_retrieved(tmp_path, small_store):

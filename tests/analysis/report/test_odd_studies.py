@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from podium.analysis.report.report import study_page
 from podium.analysis.report.tuning_gains import tuning_gains
 from podium.analysis.study_results.study_results import read_results
-from tests.analysis.page_text import answer, page_of, text_of
+from tests.analysis.page_text import answer, page_of, study_page, text_of
 from tests.analysis.synthetic_study import num_rows, write_store
 from tests.analysis.synthetic_trials import KS, SMALL, Truth
 
@@ -87,7 +86,7 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
     text = text_of(page_of(read_results(folder), answer))
 
     assert "multi_similarity is first in all 2 settings" in text
-    assert "proxy_anchor has no tested winner yet and is not ranked." in text
+    assert "Not ranked, as no winner has been tested yet: proxy_anchor." in text
 
 
 def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):

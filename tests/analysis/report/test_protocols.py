@@ -8,9 +8,8 @@ import pytest
 
 from podium.analysis.page.html_page import render_page
 from podium.analysis.protocols.selection_measures import CEILINGS, CHOICE_MEASURES
-from podium.analysis.report.report import study_page
 from podium.analysis.study_results.study_results import read_results
-from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, section_of, study_page, text_of
 from tests.analysis.protocol_store import CROSSED, SEED, write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy

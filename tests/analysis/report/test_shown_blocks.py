@@ -5,10 +5,9 @@ import re
 import polars as pl
 import pytest
 
-from podium.analysis.report.report import study_page
 from podium.analysis.report.shown_blocks import points_of_line, ranked_losses, spread_blocks
 from podium.analysis.study_results.study_results import read_results
-from tests.analysis.page_text import rows_of
+from tests.analysis.page_text import rows_of, study_page
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 

@@ -7,14 +7,13 @@ import pytest
 
 from podium.analysis.report.leaderboard import leaderboard
 from podium.analysis.report.provenance import provenance
-from podium.analysis.report.report import study_page
 from podium.analysis.study_results.study_results import read_results
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     write_checksummed,
 )
-from tests.analysis.page_text import answer, page_of, rows_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, study_page, text_of
 from tests.analysis.synthetic_study import num_rows, write_store
 from tests.analysis.synthetic_trials import SMALL, Truth
 from tests.orchestrator.changed_folders import change_study

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from podium.analysis.report.report import study_page
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.worker.worker import train
+from tests.analysis.page_text import study_page
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 from tests.podium.calling import call

@@ -9,7 +9,6 @@ import torch
 import torchvision
 from PIL import Image
 
-from podium.analysis.report.report import study_page
 from podium.orchestrator.executors.in_process import InProcessExecutor
 from podium.orchestrator.results.records.runs import read_runs
 from podium.orchestrator.results.records.store_paths import StudyPaths
@@ -20,6 +19,7 @@ from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.errors import TrialInputError
 from podium.trainables.reproducibility import derive_seed, reproducible
 from podium.trainables.settings.trial_settings import TrialSettings
+from tests.analysis.page_text import study_page
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load, problems_of
 from tests.trainables.feature_folder import write_feature_folder

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from podium.analysis.report.report import study_page
 from podium.analysis.report.verdict import answer_headline
 from podium.analysis.study_results.study_results import read_results
 from podium.terminal.leaders_text import leaders_text
+from tests.analysis.page_text import study_page
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
