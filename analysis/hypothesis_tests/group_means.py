@@ -13,7 +13,6 @@ Source: Efron and Tibshirani 1993, chapter 11.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -26,22 +25,18 @@ from podium.analysis.hypothesis_tests.pairwise_comparisons import holm
 _CELL = ("block", "loss", "repeat")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cells:
-    """One row per cell: ``protocol``, ``block``, ``loss``, ``repeat``, and columns of measures.
+Cells = Mapping[int | None, pl.DataFrame]
+"""One row per cell: ``protocol``, ``block``, ``loss``, ``repeat``, and columns of measures.
 
-    ``without[j]`` holds the cells of all other repeats, measured as if repeat j had never been.
-    Missing measures are null.
-    """
-
-    whole: pl.DataFrame
-    without: Mapping[int, pl.DataFrame]
+None holds all cells; a repeat those of all others, measured as if it had never been. Missing
+measures are null.
+"""
 
 
 def independent_cells(frame: pl.DataFrame) -> Cells:
     """Cells whose measures do not depend on other repeats."""
     repeats = frame["repeat"].unique().sort().to_list()
-    return Cells(whole=frame, without={j: frame.filter(pl.col("repeat") != j) for j in repeats})
+    return {None: frame, **{j: frame.filter(pl.col("repeat") != j) for j in repeats}}
 
 
 def group_means(
@@ -61,13 +56,11 @@ def group_means(
         measure has no value without one of the repeats, or where `says_how_sure` is false.
         In order of ``by``, then of ``measures``.
     """
-    without = {repeat: _means(frame, measures, by) for repeat, frame in cells.without.items()}
+    means = {repeat: _means(frame, measures, by) for repeat, frame in cells.items()}
     rows: list[dict[str, object]] = []
-    for key, group in cells.whole.sort(*by, *_CELL).group_by(by, maintain_order=True):
+    for key, group in cells[None].sort(*by, *_CELL).group_by(by, maintain_order=True):
         for measure in measures:
-            left_out = {
-                repeat: found.get(key, {}).get(measure) for repeat, found in without.items()
-            }
+            left_out = {repeat: of.get(key, {}).get(measure) for repeat, of in means.items()}
             rows.append(
                 {
                     **dict(zip(by, key, strict=True)),
@@ -98,16 +91,11 @@ def paired_differences(
         test that it is 0, over repeats) and ``p_holm``, adjusted over the pairs of the measure.
         Null without that interval.
     """
-    pairs = Cells(
-        whole=_pairs(cells.whole, measures, order),
-        without={j: _pairs(frame, measures, order) for j, frame in cells.without.items()},
-    )
+    pairs = {repeat: _pairs(frame, measures, order) for repeat, frame in cells.items()}
     found = group_means(pairs, measures, by=("a", "b"))
-    position = {protocol: number for number, protocol in enumerate(order)}
-    number = {measure: number for number, measure in enumerate(measures)}
+    labels = pl.Enum(order)
     ordered = found.sort(
-        pl.col("measure").replace_strict(number, return_dtype=pl.Int64),
-        *(pl.col(side).replace_strict(position, return_dtype=pl.Int64) for side in ("a", "b")),
+        pl.col("measure").cast(pl.Enum(measures)), *(pl.col(it).cast(labels) for it in "ab")
     )
     p_values: list[float | None] = []
     adjusted: list[float | None] = []
@@ -133,7 +121,7 @@ def _means(frame: pl.DataFrame, measures: Sequence[str], by: Sequence[str]) -> _
 
 
 def _statistics(
-    known: pl.DataFrame, measure: str, left_out: Mapping[int, float | None]
+    known: pl.DataFrame, measure: str, left_out: Mapping[int | None, float | None]
 ) -> dict[str, object]:
     """Of the cells of one group that have the measure."""
     values = known[measure].to_numpy()

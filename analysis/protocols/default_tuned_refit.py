@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from podium.analysis.hypothesis_tests.group_means import (
-    Cells,
     group_means,
     independent_cells,
     paired_differences,
@@ -38,9 +37,7 @@ class Finals:
     """Test scores of the finalists by condition, and the gains between conditions.
 
     Attributes:
-        cells: one row per repeat of each search, with a column for each condition and gain. With
-            one repeat of each search a cell is a seed instead, held in column ``repeat``.
-        unit: ``repeats`` or ``seeds``, what the intervals are over.
+        unit: ``repeats``, or ``seeds`` with one repeat: what the intervals are over.
         means: conditions and gains by protocol, from ``group_means``.
         by_loss: conditions and gains by protocol and loss.
         no_gain: why there is no gain of the training classes; else empty.
@@ -50,7 +47,6 @@ class Finals:
         num_missing: number of finalists and seeds without a test score of every fold.
     """
 
-    cells: Cells
     unit: str
     means: pl.DataFrame
     by_loss: pl.DataFrame
@@ -95,7 +91,6 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
     cells = independent_cells(averaged)
     differences = paired_differences(cells, _CONDITIONS, order=order)
     return Finals(
-        cells=cells,
         unit="repeats" if several else "seeds",
         means=group_means(cells, _MEASURES),
         by_loss=group_means(cells, _MEASURES, by=("protocol", "loss")),

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 import polars as pl
 
-from podium.analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
+from podium.analysis.hypothesis_tests.group_means import group_means, independent_cells
 from podium.analysis.protocols.optimism import (
     class_optimism,
     fresh_run_optimism,
@@ -108,7 +108,7 @@ def optimism_over_runs(
             [_cells(across.filter(kept), across=True), *(frame.filter(kept) for frame in alone)]
         )
 
-    return group_means(Cells(whole=cells(None), without={j: cells(j) for j in repeats}), ["fresh"])
+    return group_means({j: cells(j) for j in (None, *repeats)}, ["fresh"])
 
 
 def _cells(both: pl.DataFrame, *, across: bool) -> pl.DataFrame:

@@ -4,7 +4,7 @@ Columns that no row has a value for are left out, as are rows without any; a tab
 is left is None.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -95,15 +95,8 @@ def pick_table(study: ProtocolStudy) -> Table | None:
     found = study.picks.fairest
     if found is None:
         return None
-    rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()}
-
-    def rate(label: str, name: str, *ends: str) -> Column:
-        def cell(protocol: Protocol) -> Cell:
-            row = rates.get(protocol.label)
-            return _share(row[name], *(row[end] for end in ends)) if row else _NOTHING
-
-        return Column(label=label, cell=cell)
-
+    rate = _rows_of(found.pick_rates)
+    chance = _rows_of(found.pick_rates.select("protocol", "chance"))
     if study.picks.scale is None:
         runs = "the protocol's own runs in other repeats, so their levels differ"
     else:
@@ -115,8 +108,8 @@ def pick_table(study: ProtocolStudy) -> Table | None:
         study,
         _mean("Test, %", found.means, "picked_test"),
         _mean("Regret, points", found.means, "regret"),
-        rate("Picked the best", "rate", "low", "high"),
-        rate("By chance", "chance"),
+        Column(label="Picked the best", cell=lambda it: _share(rate(it), "rate")),
+        Column(label="By chance", cell=lambda it: _share(chance(it), "chance")),
         name="protocol-picks-table",
         caption=f"What was picked, scored by {runs}{intervals_over(found.means)}.",
         note="Picked the best: share of searches whose pick is best on the mean of these runs,"
@@ -131,16 +124,12 @@ def agreement_table(study: ProtocolStudy) -> Table | None:
     if found is None:
         return None
     means = found.means
-
-    def within(protocol: Protocol) -> Cell:
-        row = row_of(means, "at_ceiling", protocol=protocol.label)
-        return _share(row["mean"], row["low"], row["high"]) if row else _NOTHING
-
+    near = _rows_of(means.filter(measure="at_ceiling"))
     return _table(
         study,
         _mean("Tau", means, "tau", factor=1),
         _mean("Two halves", means, "ceiling", factor=1),
-        Column(label="Within 1 se", cell=within),
+        Column(label="Within 1 se", cell=lambda it: _share(near(it), "mean")),
         name="protocol-agreement",
         caption="Rank agreement of validation and test over configs, mean over searches"
         f"{intervals_over(means)}.",
@@ -191,19 +180,16 @@ def pair_table(study: ProtocolStudy) -> Table | None:
 
 def cost_table(study: ProtocolStudy) -> Table | None:
     """Time by protocol and by what it was spent on, regret, and the Pareto front of both."""
-    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
+    of = _rows_of(study.costs)
 
     def hours(name: str, label: str) -> Column:
         def cell(protocol: Protocol) -> Cell:
-            spent = costs.get(protocol.label, {}).get(name)
+            spent = of(protocol).get(name)
             if spent is None or (name in _WASTED and not spent):
                 return _NOTHING
             return Cell(text=duration(3600 * spent), order=spent)
 
         return Column(label=label, cell=cell)
-
-    def of(name: str) -> Any:
-        return lambda protocol: costs.get(protocol.label, {}).get(name)
 
     shared = ""
     if study.num_copies:
@@ -215,9 +201,9 @@ def cost_table(study: ProtocolStudy) -> Table | None:
     return _table(
         study,
         *(hours(name, label) for name, label in _HOURS.items()),
-        Column.share("Regret, points", of("regret")),
+        Column.share("Regret, points", lambda it: of(it).get("regret")),
         Column.text(
-            "On front", lambda it: {True: "yes", False: "no", None: None}[of("on_front")(it)]
+            "On front", lambda it: {True: "yes", False: "no", None: None}[of(it).get("on_front")]
         ),
         name="protocol-costs",
         caption=f"{what}, of all attempts, with or without a result; each protocol as if it had"
@@ -353,7 +339,15 @@ def _mean(
     return Column(label=label, cell=cell)
 
 
-def _share(share: float, low: float | None = None, high: float | None = None) -> Cell:
-    """A share of 1 in percent, with its interval."""
-    detail = range_below(in_percent(low), in_percent(high), 0)
-    return Cell(text=percent(share), order=share, detail=detail)
+def _rows_of(frame: pl.DataFrame) -> Callable[[Protocol], Mapping[str, Any]]:
+    """The row of a protocol in a frame with one for each; empty without one."""
+    rows = {row["protocol"]: row for row in frame.to_dicts()}
+    return lambda protocol: rows.get(protocol.label, {})
+
+
+def _share(row: Mapping[str, Any], name: str) -> Cell:
+    """A share of 1 in percent, with the interval of the row; a dash without it."""
+    if row.get(name) is None:
+        return _NOTHING
+    detail = range_below(in_percent(row.get("low")), in_percent(row.get("high")), 0)
+    return Cell(text=percent(row[name]), order=row[name], detail=detail)

@@ -60,7 +60,8 @@ def selection_quality(
     """
     candidate_sets = tuple(map(_with_enough_tests, config_candidates(runs, tested=tested)))
     cells = choice_cells(candidate_sets)
-    if cells.whole["picked_test"].null_count() == len(cells.whole):
+    searches = cells[None]
+    if searches["picked_test"].null_count() == len(searches):
         return None
     means = group_means(cells, (*_MEANS, *CEILINGS))
     return SelectionQuality(
@@ -68,8 +69,8 @@ def selection_quality(
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
-        pick_rates=_pick_rates(cells.whole),
-        searches=cells.whole,
+        pick_rates=_pick_rates(searches),
+        searches=searches,
     )
 
 

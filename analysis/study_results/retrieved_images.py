@@ -145,16 +145,11 @@ def retrieved_by_pictures(
     if not shared:
         return None
     num = min(len(run[key]) for run in runs.values() for key in shared)
-    images = dict.fromkeys(shared) | dict.fromkeys(
-        (found["class_name"], found["png"])
-        for run in runs.values()
-        for key in shared
-        for found in run[key][:num]
-    )
+    listed = [found for run in runs.values() for key in shared for found in run[key][:num]]
+    images = dict.fromkeys((*shared, *((found["class_name"], found["png"]) for found in listed)))
     places = {image: place for place, image in enumerate(images)}
     names = sorted({name for name, _ in images})
     shape = (len(runs), len(shared), num)
-    listed = [found for run in runs.values() for key in shared for found in run[key][:num]]
     neighbours = [places[found["class_name"], found["png"]] for found in listed]
     similarities = [found["similarity"] for found in listed]
     retrieved = Retrieved(

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from podium.analysis.hypothesis_tests.group_means import (
-    Cells,
     group_means,
     independent_cells,
     paired_differences,
@@ -56,7 +55,7 @@ def test_what_cells_share_with_a_repeat_goes_with_it():
     without = {
         j: whole.filter(pl.col("repeat") != j).with_columns(pl.col("x") * 2) for j in range(3)
     }
-    row = group_means(Cells(whole=whole, without=without), ["x"]).row(0, named=True)
+    row = group_means({None: whole, **without}, ["x"]).row(0, named=True)
     left_out = [5.0, 4.0, 3.0]
     error = math.sqrt(2 / 3 * sum((value - 4) ** 2 for value in left_out))
     assert row["standard_error"] == pytest.approx(error)
