@@ -47,8 +47,8 @@ def choice_cells(candidate_sets: Sequence[Candidates]) -> Cells:
         ``num_configs`` and ``num_runs`` compared. All null without a test run besides its own.
     """
     repeats = sorted({candidates.unit for candidates in candidate_sets})
-    without = {j: _frame(without_repeat(candidate_sets, j)) for j in repeats}
-    return {None: _frame(candidate_sets, with_ceilings=True), **without}
+    cells: dict[int | None, pl.DataFrame] = {None: _frame(candidate_sets, with_ceilings=True)}
+    return cells | {j: _frame(without_repeat(candidate_sets, j)) for j in repeats}
 
 
 def _frame(candidate_sets: Sequence[Candidates], *, with_ceilings: bool = False) -> pl.DataFrame:
