@@ -57,8 +57,6 @@ class EarlyStopper:
 
     Args:
         settings: the best 1 / reduction_factor at a rung continue, rounded up; ties do.
-        epochs: number of epochs on each fold.
-        folds: number of folds that each trial of the search trains on.
 
     Attributes:
         steps: steps of the rungs, from `rung_steps`.

@@ -44,7 +44,6 @@ class RunAccount:
 
     Args:
         say: takes a message when the account cannot be written, from a thread of its own.
-        clock: gives seconds of a monotonic clock.
 
     Attributes:
         spending: what this run spends.

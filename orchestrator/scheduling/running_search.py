@@ -23,8 +23,6 @@ class SearchRun:
     0..i - lag, in index order, whatever finished first; rungs are decided in the same way.
 
     Args:
-        settings: settings of all searches of the study.
-        suggester: draws its configs.
         first: configs that are trained before it draws any, the published default first.
         spec: makes the specification of a suggestion's trial from its index and config.
         early_stopper: decides which trials are stopped early.

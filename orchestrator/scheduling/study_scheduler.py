@@ -56,10 +56,8 @@ class StudyScheduler:
     """Drives one study; an executor calls it from one thread, watchers take snapshots.
 
     Args:
-        journal: takes asks and attempts.
         check_ownership: raises if another process owns the results folder by now.
         objective: name of the validation metric that searches maximise.
-        queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
         on_event: takes what happens; what it raises ends the run.
         control: gives what the user changes meanwhile; by default nothing.

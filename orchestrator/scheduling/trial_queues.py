@@ -24,10 +24,7 @@ class StudyQueues:
     Only searches of one block, loss and repeat can share finals; in deterministic order these plan
     theirs once all are over, so that it does not depend on their speed which is first.
 
-    Args:
-        runs: all its searches.
-        final_stage: its finals and baselines.
-        budget_shares: shares of a budget of hours; None where there can be none.
+    Without shares there can be no budget of hours.
 
     Attributes:
         earlier: trial id -> earlier attempts, of trials that have some and no row.

@@ -17,10 +17,6 @@ _ENDED = ("complete", "pruned", "failed")
 class UsedAndLeft:
     """The hard limits, by what all runs spent, and an estimate of the rest; asked from any thread.
 
-    Args:
-        account: hours of all its runs, and the limits.
-        queues: its trials, done and left.
-
     Attributes:
         used_up_message: sentences for people once the budget is used up; None before.
     """

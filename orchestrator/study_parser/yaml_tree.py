@@ -39,8 +39,6 @@ class Given:
     """What a study file or a program gave, as YAML nodes: each knows its source and line.
 
     Attributes:
-        root: node of all values.
-        source: name of what was read, such as the file's.
         has_lines: False if line numbers mean nothing, as in an override.
     """
 

@@ -68,7 +68,6 @@ class WorkerAttempt:
         log: takes what the trial prints.
         save: saves its checkpoints.
         note: remark on how it started, for people; None without one.
-        num_reports: number of reports so far.
     """
 
     def __init__(self, job: TrialJob) -> None:

@@ -53,8 +53,6 @@ class PopulationFold:
 
     Args:
         setups: trials of one agreement (`trainables.settings.population_agreement`).
-        fold: index of the protocol's split.
-        device: device of the heads and of the features.
 
     Raises:
         TrialInputError: the protocol does not fit the data set, or a class or an image has two

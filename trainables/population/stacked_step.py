@@ -35,9 +35,7 @@ class StackedStep:
     """What all members have in common.
 
     Attributes:
-        loss: class of the loss.
         chosen: hyperparameters of the loss that are no real numbers.
-        optimiser: name of the optimiser.
         clipped: whose gradients are clipped: ``all``, ``network``, ``loss`` or `NOTHING`.
         is_normalised: whether the head gives embeddings of length 1.
     """

@@ -52,14 +52,3 @@ def test_a_grid_ends_its_search_when_every_point_was_tried(tmp_path):
     (asks,) = asks_of(tmp_path).values()
     assert len(asks) == 5
     assert set(rows(tmp_path).filter(pl.col("stage") == "final")["selected_from"]) == {5}
-
-
-def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_path):
-    study = study_of(
-        "coordinate", order="asynchronous", tune=(), early_stopping=EarlyStopping(kind="none")
-    )
-    values = Space({"margin": Real(0.1, 0.9, step=0.2)})
-    study = replace(study, losses=(StudyLoss("contrastive", space=values),))
-    run_here(study, tmp_path)
-    (asks,) = asks_of(tmp_path).values()
-    assert len(asks) == 5  # the best margin alone is the combination
