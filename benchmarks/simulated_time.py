@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from podium.orchestrator.executors.job_groups import JobGroups
+from podium.orchestrator.executors.job_groups import job_groups
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.run.run_study import Console, run_study
 from podium.orchestrator.scheduling.executor_interface import NoJob, Scheduler
@@ -89,7 +89,7 @@ class SimulatedSlots:
     def run(self, scheduler: Scheduler) -> None:
         assert isinstance(scheduler, StudyScheduler)
         serials, num_started, num_messages = itertools.count(), 0, 0
-        groups = JobGroups(lambda: scheduler.next_job(self.capacity()))
+        groups = job_groups(lambda: scheduler.next_job(self.capacity()))
         due: list[tuple[float, int, dict[str, _Messages], dict[str, Message]]] = []
 
         def push(members: dict[str, _Messages]) -> None:
@@ -101,7 +101,7 @@ class SimulatedSlots:
 
         while not scheduler.is_stopping:
             while len(due) < self._num_slots:
-                jobs = groups.next()
+                jobs = next(groups)
                 if isinstance(jobs, NoJob):
                     break
                 is_first = num_started < self._num_slots
