@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -19,12 +18,7 @@ from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.tournament.verdict_text import headline, verdict_sentences
-from podium.analysis.wording import (
-    counted,
-    number,
-    range_of,
-    signed,
-)
+from podium.analysis.wording import counted, number, signed
 
 _MOST_ROWS = 16  # of competitors that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
@@ -181,15 +175,10 @@ def _one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
     gain = results.overall.row(0, named=True)
     facts = [(mean, f"{results.metric} in %, mean over {blocks}")]
     if gain["gain"] is not None:
-        facts.append(
-            (
-                signed(PERCENT * gain["gain"], 1),
-                "points of it gained by tuning",
-            )
-        )
+        facts.append((signed(PERCENT * gain["gain"], 1), "points of it gained by tuning"))
     return replace(
         said,
-        verdict=f"{loss} reaches a {results.metric} of {mean} % over {blocks}{_above(gain)};"
+        verdict=f"{loss} reaches a {results.metric} of {mean} % over {blocks};"
         " there is no other loss to rank it with.",
         facts=(*facts, *said.facts),
         leaderboard=_levels(tested, results.metric),
@@ -200,21 +189,6 @@ def _mean(tested: pl.DataFrame, column: str) -> float | None:
     """Mean over blocks in percent; None where a block lacks it."""
     values = tested[column].to_list()
     return None if None in values else PERCENT * sum(values) / len(values)
-
-
-def _above(gain: Mapping[str, Any]) -> str:
-    """How far it is above its published default; empty if unknown."""
-    if gain["gain"] is None:
-        return ""
-    side = "above" if gain["gain"] >= 0 else "below"
-    points = f", {number(PERCENT * abs(gain['gain']), 1)} points"
-    beside = f"{side} its published default"
-    if gain["gain_low"] is None:
-        return f"{points} {beside}"
-    if gain["gain_low"] * gain["gain_high"] <= 0:
-        return f"{points} {beside}, which is uncertain"
-    low, high = sorted((abs(gain["gain_low"]), abs(gain["gain_high"])))
-    return f"{points} ({range_of(PERCENT * low, PERCENT * high, 1)}) {beside}"
 
 
 def _levels(tested: pl.DataFrame, metric: str) -> Table:

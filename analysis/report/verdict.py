@@ -52,33 +52,20 @@ def gain_sentences(results: StudyResults) -> Iterator[str]:
     better = [row for row in tested if row["gain_low"] > 0]
     worse = [row for row in tested if row["gain_high"] < 0]
     by = _by_own_score(results)
-    for opening, group in (
-        ("Tuning beat the default on test", better),
-        ("Tuning did worse on test than the default", worse),
-        (
-            "It is uncertain whether tuning beat the default on test",
-            [row for row in tested if row not in (*better, *worse)],
-        ),
-        (
-            "Tuning changed the test score of these settings",
-            [row for row in tuned if row not in tested],
-        ),
-    ):
-        if group:
-            yield f"{opening}{by} for {listed([_gain(row) for row in group], most=MOST_NAMED)}."
+    unsure = [row for row in tested if row not in (*better, *worse)]
+    untested = [row for row in tuned if row not in tested]
+    names = [row["loss"] for row in kept]
     searched = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
-    for opening, names in (
-        (
-            "No other config beat the default on validation for",
-            [row["loss"] for row in kept if row["loss"] in searched],
-        ),
-        (
-            "Nothing but the default was evaluated for",
-            [row["loss"] for row in kept if row["loss"] not in searched],
-        ),
+    for opening, group in (
+        (f"Tuning beat the default on test{by}", map(_gain, better)),
+        (f"Tuning did worse on test than the default{by}", map(_gain, worse)),
+        (f"It is uncertain whether tuning beat the default on test{by}", map(_gain, unsure)),
+        (f"Tuning changed the test score of these settings{by}", map(_gain, untested)),
+        ("No other config beat the default on validation", [it for it in names if it in searched]),
+        ("Nothing but the default was evaluated", [it for it in names if it not in searched]),
     ):
-        if names:
-            yield f"{opening} {listed(names, most=MOST_NAMED)}."
+        if items := [*group]:
+            yield f"{opening} for {listed(items, most=MOST_NAMED)}."
 
 
 def _by_own_score(results: StudyResults) -> str:
@@ -175,10 +162,15 @@ def notices(results: StudyResults) -> tuple[str, ...]:
     found = []
     if results.trials["dataset"].str.starts_with("glyph").any():
         found.append("glyphs is a data set for trying podium, not for papers.")
-    if partial := _partial_data(results):
+    partial = [
+        str(item["name"])
+        for item in results.study.get("datasets", ())
+        if item["name"] != "folder" and item.get("options", {}).get("allow_partial")
+    ]
+    if partial:
         found.append(
             "Read with allow_partial, which need not be the data set of the literature: "
-            f"{partial}."
+            f"{', '.join(partial)}."
         )
     if len(results.protocols) > 1:
         found.append(
@@ -202,13 +194,3 @@ def decisive_notices(results: StudyResults) -> tuple[str, ...]:
         *([f"{unequal[0].upper()}{unequal[1:]}."] if unequal else []),
         *([above] if is_none else []),
     )
-
-
-def _partial_data(results: StudyResults) -> str:
-    datasets = results.study.get("datasets", ())
-    names = [
-        str(item["name"])
-        for item in datasets
-        if item["name"] != "folder" and item.get("options", {}).get("allow_partial")
-    ]
-    return ", ".join(names)
