@@ -127,19 +127,15 @@ def available_ranks(
     ranks_BC = average_ranks(np.where(np.isfinite(scores_BC), scores_BC, lowest))
     beaten_BC = (ranks_BC - 1) / np.maximum(size_B1 - 1, 1)
     weighted_BC = np.sqrt(12 / (size_B1 + 1)) * (ranks_BC - (size_B1 + 1) / 2)
-    found = []
-    for c, name in enumerate(names):
-        has_B = present_BC[:, c]
-        found.append(
-            AvailableRank(
-                competitor=name,
-                rank_sum=float(weighted_BC[has_B, c].sum().round(_DIGITS))
-                if has_B.any()
-                else None,
-                beaten_by=float(beaten_BC[has_B, c].mean()) if has_B.any() else None,
-                num_blocks=int(has_B.sum()),
-            )
+    found = [
+        AvailableRank(
+            competitor=name,
+            rank_sum=float(weighted_BC[has_B, c].sum().round(_DIGITS)) if has_B.any() else None,
+            beaten_by=float(beaten_BC[has_B, c].mean()) if has_B.any() else None,
+            num_blocks=int(has_B.sum()),
         )
+        for c, (name, has_B) in enumerate(zip(names, present_BC.T, strict=True))
+    ]
     return tuple(
         sorted(found, key=lambda f: (f.rank_sum is None, f.rank_sum or 0.0, f.competitor))
     )

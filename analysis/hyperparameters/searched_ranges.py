@@ -107,13 +107,7 @@ class SearchedRange:
 def searched_ranges(
     provenance: Mapping[str, Any], loss: str, block: str
 ) -> dict[str, SearchedRange]:
-    """Hyperparameter -> range that the searches of a loss drew from in a block.
-
-    Args:
-        provenance: provenance of the results folder.
-        loss: name of the loss.
-        block: name of the block.
-    """
+    """Hyperparameter -> range that the searches of a loss drew from in a block."""
     for item in provenance.get("spaces", {}).get(loss, ()):
         if block in item["blocks"]:
             return space_ranges(item["parameters"])

@@ -37,7 +37,10 @@ def friedman_test(ranks_BC: NDArray[np.float64]) -> Friedman:
 
     num_blocks, num_competitors = ranks_BC.shape
     df = num_competitors - 1
-    scale = _scale(ranks_BC)
+    # Turns the spread of the rank sums into chi-square; 0 if every block is one tie.
+    correction = num_blocks * num_competitors * (num_competitors + 1) ** 2 / 4
+    within = float((ranks_BC**2).sum()) - correction
+    scale = df / within if within > 0 else 0.0
     if scale == 0:
         statistic = float("nan")
     else:
@@ -51,14 +54,6 @@ def friedman_test(ranks_BC: NDArray[np.float64]) -> Friedman:
         if num_blocks < _FEW_BLOCKS and scale > 0
         else None,
     )
-
-
-def _scale(ranks_BC: NDArray[np.float64]) -> float:
-    """What turns the spread of the rank sums into chi-square; 0 if every block is one tie."""
-    num_blocks, num_competitors = ranks_BC.shape
-    correction = num_blocks * num_competitors * (num_competitors + 1) ** 2 / 4
-    within = float((ranks_BC**2).sum()) - correction
-    return (num_competitors - 1) / within if within > 0 else 0.0
 
 
 def _spread(totals: NDArray[np.float64], num_blocks: int) -> NDArray[np.float64]:

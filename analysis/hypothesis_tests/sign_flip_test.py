@@ -3,8 +3,6 @@
 U = units, P = pairs, N = sign assignments ("flips").
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,7 +62,10 @@ def sign_flip_test(
     flips_UN = sign_flips(num_units, most)
     chunk = max(1, _CHUNK // flips_UN.shape[1])
     parts = [differences_UP[:, start : start + chunk] for start in range(0, num_pairs, chunk)]
-    largest_N, second_N = _two_largest(flips_UN, parts)
+    two_2N = np.zeros((2, flips_UN.shape[1]))  # of each flip the largest correlations with a pair
+    for part_UQ in parts:
+        two_2N = np.sort(np.concatenate([two_2N, correlations(flips_UN, part_UQ)]), axis=0)[-2:]
+    second_N, largest_N = two_2N
     found = [_p_and_ends(flips_UN, part_UQ, largest_N, second_N, alpha) for part_UQ in parts]
     p_P, low_P, high_P = np.concatenate(found, axis=1)
     return p_P, low_P, high_P
@@ -79,15 +80,6 @@ def sign_flips(num_units: int, most: int) -> _Floats:
     flips_UN = np.where(generator.integers(2, size=(num_units, most)), -1.0, 1.0)
     flips_UN[:, 0] = 1
     return flips_UN
-
-
-def _two_largest(flips_UN: _Floats, parts: Sequence[_Floats]) -> tuple[_Floats, _Floats]:
-    """Of each flip the largest correlation with any pair, and the next largest."""
-    two_2N = np.zeros((2, flips_UN.shape[1]))
-    for part_UQ in parts:
-        two_2N = np.sort(np.concatenate([two_2N, correlations(flips_UN, part_UQ)]), axis=0)[-2:]
-    second_N, largest_N = two_2N
-    return largest_N, second_N
 
 
 def correlations(flips_UN: _Floats, differences_UQ: _Floats) -> _Floats:

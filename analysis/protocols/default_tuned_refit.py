@@ -89,6 +89,8 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
     unit = seeds if several else seeds.with_columns(pl.col("seed").alias("repeat"))
     averaged = unit.group_by(_CELL).agg(pl.col(_MEASURES).drop_nulls().mean()).sort(_CELL)
     cells = independent_cells(averaged)
+    is_kept = (pl.col("is_winner") & pl.col("is_default")).any()
+    kept = finals.group_by("protocol", "search").agg(is_kept.alias("kept"))
     differences = paired_differences(cells, _CONDITIONS, order=order)
     return Finals(
         unit="repeats" if several else "seeds",
@@ -96,7 +98,7 @@ def study_finals(reader: CachedReader, trials: pl.DataFrame, *, order: Sequence[
         by_loss=group_means(cells, _MEASURES, by=("protocol", "loss")),
         no_gain=_no_gain(averaged),
         differences=differences if several else differences.with_columns(_UNTESTED),
-        num_kept=_kept_defaults(finals),
+        num_kept=dict(kept.group_by("protocol").agg(pl.col("kept").sum()).sort("protocol").rows()),
         num_missing=runs["test"].null_count(),
     )
 
@@ -110,11 +112,3 @@ def _no_gain(averaged: pl.DataFrame) -> str:
         "the gain of the training classes needs finals on a part and on all of them"
         " (final.train_on: [part, all])"
     )
-
-
-def _kept_defaults(finals: pl.DataFrame) -> dict[str, int]:
-    kept = finals.group_by("protocol", "search").agg(
-        (pl.col("is_winner") & pl.col("is_default")).any().alias("kept")
-    )
-    counts = kept.group_by("protocol").agg(pl.col("kept").sum()).sort("protocol")
-    return {protocol: int(count) for protocol, count in counts.iter_rows()}

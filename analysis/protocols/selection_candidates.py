@@ -81,7 +81,14 @@ def config_candidates(
             did not complete in the search are candidates then.
     """
     searched = _search_outcomes(runs.filter(pl.col("stage") == "search"))
-    means = _test_means(runs if tested is None else tested)
+    # A run that lacks the test score of a fold has none.
+    is_whole = pl.col("test").is_not_null().all() & (pl.col("state") == "COMPLETE").all()
+    means = (
+        (runs if tested is None else tested)
+        .group_by(*SEARCH[:3], "stage", "repeat", "seed", "config")
+        .agg(pl.when(is_whole).then(pl.col("test").mean()).alias("test"))
+        .drop_nulls("test")
+    )
     tests, no_tests = means.partition_by(SEARCH[:3], as_dict=True), means.clear()
     found = []
     for (*place, repeat), outcomes in searched.group_by(SEARCH, maintain_order=True):
@@ -133,20 +140,6 @@ def _search_outcomes(searched: pl.DataFrame) -> pl.DataFrame:
             pl.col("index").min(),
         )
         .sort(*SEARCH, "index", "config", nulls_last=True)
-    )
-
-
-def _test_means(runs: pl.DataFrame) -> pl.DataFrame:
-    """The test score of each completed run of a config, mean over folds.
-
-    A run that lacks the score of a fold has none.
-    """
-    key = [*SEARCH[:3], "stage", "repeat", "seed", "config"]
-    is_whole = pl.col("test").is_not_null().all() & (pl.col("state") == "COMPLETE").all()
-    return (
-        runs.group_by(key)
-        .agg(pl.when(is_whole).then(pl.col("test").mean()).alias("test"))
-        .drop_nulls("test")
     )
 
 

@@ -107,9 +107,6 @@ def gain_units(selection: pl.DataFrame) -> Units:
 def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
     """Means over blocks, one row per loss and protocol, with t intervals over `gain_units`.
 
-    Args:
-        selection: gains by block and loss, from ``selection_table``.
-
     Returns:
         ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
         and ``above_baseline`` as means over the blocks where they are known, each followed by

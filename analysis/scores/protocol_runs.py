@@ -159,9 +159,6 @@ def test_readings(trials: pl.DataFrame) -> pl.DataFrame:
     """How often test classes were scored: ``readings`` by ``protocol``, ``stage`` and ``leaks``.
 
     Copies were not scored again and do not count. ``trials`` did the reading. Sorted.
-
-    Args:
-        trials: trials of the store, one row each.
     """
     return (
         trials.filter(pl.col("same_as").is_null(), pl.col("test_readings") > 0)

@@ -40,20 +40,12 @@ class SearchHits:
         trials: trials of the store, one row each.
         reader: reader of the store.
         k: K of Recall@K; all epochs are stored for the primary K only.
-        epochs_of_part: number of epochs of trials from which a part is full.
     """
 
-    def __init__(
-        self,
-        trials: pl.DataFrame,
-        reader: Reader,
-        *,
-        k: int,
-        epochs_of_part: int = EPOCHS_OF_PART,
-    ) -> None:
+    def __init__(self, trials: pl.DataFrame, reader: Reader, *, k: int) -> None:
         self._reader = reader
         self._k = k
-        self._trials = _with_parts(trials, epochs_of_part)
+        self._trials = _with_parts(trials)
         self._num_parts = int(self._trials["part"].max() or 0) + 1  # type: ignore[arg-type]
         self._whole: pl.DataFrame | None = None
         self._folder: Path | None = None
@@ -108,7 +100,7 @@ class SearchHits:
         return class_hits_of(names, hits)
 
 
-def _with_parts(trials: pl.DataFrame, epochs_of_part: int) -> pl.DataFrame:
+def _with_parts(trials: pl.DataFrame) -> pl.DataFrame:
     """The complete trials of searches, numbered, with the part that their search is in."""
     epochs = pl.col("epochs_run").fill_null(1).cast(pl.Int64).sum().alias("epochs")
     complete = complete_trials(trials)
@@ -117,7 +109,7 @@ def _with_parts(trials: pl.DataFrame, epochs_of_part: int) -> pl.DataFrame:
         complete.group_by(SEARCH)
         .agg(epochs)
         .sort(SEARCH)
-        .select(*SEARCH, (before // epochs_of_part).rle_id().alias("part"))
+        .select(*SEARCH, (before // EPOCHS_OF_PART).rle_id().alias("part"))
     )
     numbered = complete.with_row_index("number")
     return numbered.join(parts, on=SEARCH, nulls_equal=True, maintain_order="left")

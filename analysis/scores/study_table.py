@@ -77,7 +77,9 @@ def study_table(
     if scores.filter(~IS_BASELINE).is_empty():
         which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
         raise PodiumError(f"this study has no tested final trial yet{which}")
-    sizes = _image_sizes(finals)
+    sizes = finals.select("block", "image_size").unique()
+    if sizes["image_size"].is_null().all():
+        sizes = sizes.select("block")
     by = (*BLOCK_COLUMNS, *sizes.columns[1:])
     kept = filter_rows(cells(finals, scores).join(sizes, on="block"), conditions, source=_SOURCE)
     cell = [*by, _COMPETITOR]
@@ -97,12 +99,6 @@ def study_table(
         score=column,
         warnings=(*_protocol_warnings(compared, protocols), *_failures(kept), *_unequal(kept)),
     )
-
-
-def _image_sizes(finals: pl.DataFrame) -> pl.DataFrame:
-    """The column ``block``, and ``image_size`` of each if any block has one."""
-    sizes = finals.select("block", "image_size").unique()
-    return sizes if sizes["image_size"].is_not_null().any() else sizes.select("block")
 
 
 def _protocol_warnings(

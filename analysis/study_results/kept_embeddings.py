@@ -17,19 +17,19 @@ def kept_embeddings(
 
     One file is in memory at a time: those of a large data set have 100 MB.
 
-    Args:
-        results: results of the study.
-        block: label of the block.
-        with_baseline: whether baselines come last.
-
     Raises:
         PodiumError: losses kept embeddings of different test images, or a file is corrupt.
     """
+    runs = results.finals.filter(
+        pl.col("block") == block,
+        pl.col("state") == "COMPLETE",
+        pl.col("finalist").is_in(["winner", *(BASELINES if with_baseline else ())]),
+    ).sort("repeat", "seed_index", "fold", "trial_id", nulls_last=False)
+    first_runs = runs.group_by("loss", maintain_order=True).first().sort(IS_BASELINE, "loss")
     first = None
-    for loss, trial_ids in _first_runs(results, block):
-        if loss in BASELINES and not with_baseline:
-            continue
-        found = (results.reader.test_embeddings(trial_id) for trial_id in trial_ids)
+    for loss, *trial_ids in first_runs.select("loss", "trial_id", "same_as").iter_rows():
+        # A run, and that whose results it shares, if it does.
+        found = (results.reader.test_embeddings(it) for it in trial_ids if it)
         stored = next((item for item in found if item is not None), None)
         if stored is None:
             continue
@@ -41,15 +41,3 @@ def kept_embeddings(
                 f" {first[0]} and {loss}"
             )
         yield loss, stored
-
-
-def _first_runs(results: StudyResults, block: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each loss with its first run, and the run whose results that one shares, if it does."""
-    runs = results.finals.filter(
-        pl.col("block") == block,
-        pl.col("state") == "COMPLETE",
-        pl.col("finalist").is_in(["winner", *BASELINES]),
-    ).sort("repeat", "seed_index", "fold", "trial_id", nulls_last=False)
-    first = runs.group_by("loss", maintain_order=True).first()
-    for row in first.sort(IS_BASELINE, "loss").to_dicts():
-        yield row["loss"], tuple(name for name in (row["trial_id"], row["same_as"]) if name)

@@ -106,10 +106,6 @@ def stored_pictures(results: StudyResults, blocks: Collection[str]) -> pl.DataFr
 
     ``block``, ``loss``, ``seed_index``, ``fold``, ``class_name``, ``png`` and ``neighbours``, in
     the order of the first four.
-
-    Args:
-        results: results of the study.
-        blocks: labels of the blocks, which are read together.
     """
     names = ("block", "loss")
     trial_ids = results.winners.filter(pl.col("block").is_in(blocks))["trial_id"].unique()
@@ -130,11 +126,6 @@ def retrieved_by_pictures(
     """The few queries that trials stored with pictures, and a PNG of each image; None without any.
 
     They are those that every tuned loss of the block stored, of its first seed and fold.
-
-    Args:
-        results: results of the study.
-        pictures: what the losses of some blocks stored, from `stored_pictures`.
-        block: label of the block.
     """
     frame = pictures.filter(pl.col("block") == block)
     runs = {

@@ -11,7 +11,7 @@ A factor with one level, or one that the design does not distinguish from anothe
 and its row says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -122,25 +122,21 @@ def search_components(
     return (*_components(found, _SEARCH_LABELS), of_classes)
 
 
-def _components(found: VarianceMoments, labels: Mapping[str, str]) -> list[Component]:
-    return [
-        Component(name=name, label=label, spread=None, note=_why_none(found.merged[name], labels))
-        if name in found.merged
-        else Component(
-            name=name,
-            label=label,
-            spread=found.variances[name] ** 0.5,
-            num_levels=found.num_levels[name],
-            note=_note(name, found, labels),
-        )
-        for name, label in labels.items()
-    ]
-
-
-def _why_none(merged_into: str, labels: Mapping[str, str]) -> str:
-    if not merged_into:
-        return "one level only"
-    return f"cannot be distinguished from {labels[merged_into].lower()}"
+def _components(found: VarianceMoments, labels: Mapping[str, str]) -> Iterator[Component]:
+    for name, label in labels.items():
+        if name in found.merged:
+            into = found.merged[name]
+            other = f"cannot be distinguished from {labels[into].lower()}" if into else ""
+            note = other or "one level only"
+            yield Component(name=name, label=label, spread=None, note=note)
+        else:
+            yield Component(
+                name=name,
+                label=label,
+                spread=found.variances[name] ** 0.5,
+                num_levels=found.num_levels[name],
+                note=_note(name, found, labels),
+            )
 
 
 def _note(name: str, found: VarianceMoments, labels: Mapping[str, str]) -> str:

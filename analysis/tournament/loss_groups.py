@@ -88,10 +88,6 @@ def compare_groups(
 
     Within a block every competitor of a group counts the same, and so does every block. A name
     that was not ranked is left out.
-
-    Args:
-        tournament: tournament of all competitors.
-        groups: name -> competitors.
     """
     columns = {
         name: [c for c, competitor in enumerate(tournament.names) if competitor in members]

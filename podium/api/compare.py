@@ -195,7 +195,12 @@ def plan_comparison(
     read_files(loss, Path.cwd())
     name = facts_of(str(parse_loss(loss))).name
     opponents = _usual_opponents(name) if against is None else tuple(against)
-    _check_opponents(name, opponents)
+    if not opponents:
+        raise PodiumError("a comparison needs at least one opponent")
+    for given in opponents:
+        read_files(given, Path.cwd())
+        if facts_of(str(parse_loss(given))).name == name:
+            raise PodiumError(f"{name} cannot be compared with itself")
     try_own_loss(loss, facts_of(name).defaults)
     folder = None if data is None else Path(data).expanduser()
     minutes = minutes or fewest_minutes(1 + len(opponents), folder)
@@ -213,16 +218,6 @@ def plan_comparison(
 
 def _usual_opponents(loss: str) -> tuple[str, ...]:
     return tuple(name for name in OPPONENTS if name != loss)
-
-
-def _check_opponents(loss: str, opponents: Sequence[str]) -> None:
-    if not opponents:
-        raise PodiumError("a comparison needs at least one opponent")
-    for given in opponents:
-        read_files(given, Path.cwd())
-        name = facts_of(str(parse_loss(given))).name
-        if name == loss:
-            raise PodiumError(f"{loss} cannot be compared with itself")
 
 
 def try_own_loss(loss: str, hyperparameters: Mapping[str, HyperparameterValue]) -> None:

@@ -43,11 +43,9 @@ State = Literal[
 ENDED: tuple[State, ...] = ("complete", "some failed")
 """States of a study of which nothing is left to run."""
 
+# Another machine's lock that did not change for so long is that of a run which was killed. Its
+# heartbeat is written every few seconds; the rest is for clocks that disagree.
 _SILENT = timedelta(minutes=10)
-"""Another machine's lock that did not change for so long is that of a run which was killed.
-
-Its heartbeat is written every few seconds; the rest is for clocks that disagree.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -289,7 +289,6 @@ def _write_run(
 
 
 def _ended(row: Mapping[str, Any]) -> Event:
-    known = {name: value for name, value in row.items() if value is not None}
     return Event(
         kind="trial ended",
         study=row["study"],
@@ -301,8 +300,8 @@ def _ended(row: Mapping[str, Any]) -> Event:
         seed=row["seed"],
         hyperparameters={
             name.removeprefix(_HYPERPARAMETER): value
-            for name, value in known.items()
-            if name.startswith(_HYPERPARAMETER)
+            for name, value in row.items()
+            if name.startswith(_HYPERPARAMETER) and value is not None
         },
         state=row["state"],
         epoch=row["epochs_run"],

@@ -38,9 +38,9 @@ def study(request, tmp_path_factory):
     return reader, reader.trials().collect(), k
 
 
-def hits_of(study, **settings):
+def hits_of(study):
     reader, trials, k = study
-    return SearchHits(trials, reader, k=k, **settings)
+    return SearchHits(trials, reader, k=k)
 
 
 def whole_table(study):
@@ -63,9 +63,14 @@ def texts(frame):
     return frame.with_columns(pl.selectors.enum().cast(pl.String))
 
 
-def test_parts_hold_all_hits_of_complete_trials_and_whole_searches(study):
+def in_parts(monkeypatch, study, epochs=1):
+    monkeypatch.setattr("podium.analysis.scores.search_hits.EPOCHS_OF_PART", epochs)
+    return hits_of(study)
+
+
+def test_parts_hold_all_hits_of_complete_trials_and_whole_searches(study, monkeypatch):
     (whole,) = hits_of(study)
-    parts = list(hits_of(study, epochs_of_part=1))
+    parts = list(in_parts(monkeypatch, study))
     searches = [set(part.select("block", "loss", "repeat").iter_rows()) for part in parts]
 
     assert len(parts) == whole.select("block", "loss", "repeat").n_unique() > 2
@@ -75,16 +80,16 @@ def test_parts_hold_all_hits_of_complete_trials_and_whole_searches(study):
 
 
 def test_parts_are_gone_through_again_without_reading_the_store(study, monkeypatch):
-    hits = hits_of(study, epochs_of_part=1)
+    hits = in_parts(monkeypatch, study)
     first = list(hits)
     monkeypatch.delattr(Reader, "summarise")
     for one, other in zip(first, hits, strict=True):
         assert_frame_equal(one, other)
 
 
-@pytest.mark.parametrize("epochs_of_part", [1, 25])
-def test_statistics_in_parts_are_those_of_one_table(study, epochs_of_part):
-    parts, whole = hits_of(study, epochs_of_part=epochs_of_part), [whole_table(study)]
+@pytest.mark.parametrize("epochs", [1, 25])
+def test_statistics_in_parts_are_those_of_one_table(study, epochs, monkeypatch):
+    parts, whole = in_parts(monkeypatch, study, epochs), [whole_table(study)]
     grouping = {"group": ["block", "loss", "repeat", "fold"], "member": ["config", "seed"]}
 
     assert class_variance(parts, **grouping) == class_variance(whole, **grouping)
