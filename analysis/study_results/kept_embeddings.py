@@ -15,7 +15,7 @@ def kept_embeddings(
 ) -> Iterator[tuple[str, EmbeddingsFile]]:
     """Each tuned loss that kept embeddings, by name, with those of its first seed and fold.
 
-    One file is in memory at a time: those of a large data set have 100 MB.
+    Baselines come last. One file is in memory at a time: those of a large data set have 100 MB.
 
     Raises:
         PodiumError: losses kept embeddings of different test images, or a file is corrupt.
