@@ -110,9 +110,7 @@ function fit(boxes) {
 }
 
 function label(box) {
-  const hasGroups = box.querySelector(".groups th ~ th"); // of a single one the head stays
-  const labels = [...headsOf(box.querySelector("table"))]
-    .map((head) => (hasGroups && head.dataset.name) || head.textContent);
+  const labels = [...headsOf(box.querySelector("table"))].map((head) => head.dataset.name ?? head.textContent);
   for (const row of box.querySelectorAll("tbody tr")) {
     [...row.cells].forEach((cell, i) => cell.dataset.label = labels[i]);
   }
