@@ -121,12 +121,7 @@ def _solved(
 
 
 def pooled_variance(scores: pl.DataFrame, cell: Sequence[str]) -> tuple[float, int] | None:
-    """Variance of ``score`` within cells and its degrees of freedom; None with single scores.
-
-    Args:
-        scores: one row per score.
-        cell: columns that together name a cell.
-    """
+    """Variance of ``score`` within cells and its degrees of freedom; None with single scores."""
     around = (pl.col("score") - pl.col("score").mean().over(cell)) ** 2
     freedom = scores.height - scores.select(cell).n_unique()
     return (float(scores.select(around.sum()).item()) / freedom, freedom) if freedom else None

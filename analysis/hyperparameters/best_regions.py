@@ -73,9 +73,6 @@ def best_regions(searches: Sequence[SearchConfigs]) -> dict[str, tuple[BestRegio
     """Loss -> its best region along each hyperparameter that every search varied.
 
     Searches with fewer than 5 complete configs are left out, and so are losses without others.
-
-    Args:
-        searches: configs of every search, from ``search_configs``.
     """
     found = {}
     for loss, members in groupby(searches, key=lambda item: item.loss):

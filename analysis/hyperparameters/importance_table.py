@@ -58,10 +58,6 @@ def search_importance_table(
 ) -> pl.DataFrame:
     """One row a search and hyperparameter, without intervals.
 
-    Args:
-        found: importances by search, from ``search_importances``.
-        is_adaptive: as for `importance_table`.
-
     Returns:
         ``loss``, ``block``, ``repeat``, ``hyperparameter``, ``importance``, ``noise``,
         ``p_value``, ``is_above_noise``, ``num_configs``, ``num_pruned``, ``num_failed``,

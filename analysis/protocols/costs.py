@@ -103,12 +103,7 @@ def on_front(frame: pl.DataFrame, cost: pl.Expr, regret: pl.Expr) -> pl.Series:
 
     Rows that equal each other are on the front together. A row whose cost or regret is missing is
     not comparable: null, and it dominates nothing.
-
-    Args:
-        frame: the rows.
-        cost: cost of each row.
-        regret: regret of each row. Regrets are estimates: a front of few searches is no more
-            certain than their intervals.
+    Regrets are estimates: a front of few searches is no more certain than their intervals.
     """
     points = frame.select(
         cost.cast(pl.Float64).fill_nan(None).alias("cost"),

@@ -50,12 +50,7 @@ def optimism_over_classes(
 
 
 def fresh_runs(trials: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
-    """The final runs that were validated on the classes of their own search's split.
-
-    Args:
-        trials: trials of the study, one row each.
-        finals: final runs on a part of the classes, from ``checked``.
-    """
+    """The final runs that were validated on the classes of their own search's split."""
     searched = trials.filter(pl.col("stage") == "search")
     splits = (
         searched.group_by(_SEARCH)

@@ -279,13 +279,7 @@ def protocol_column(study: ProtocolStudy) -> Column:
 
 
 def row_of(means: pl.DataFrame, measure: str, **keys: str) -> dict[str, Any] | None:
-    """The row of a frame of ``group_means``; None if it is missing or has no mean.
-
-    Args:
-        means: the frame.
-        measure: what was measured.
-        **keys: values of further columns, such as ``protocol``.
-    """
+    """The row of a frame of ``group_means``; None if it is missing or has no mean."""
     if means.is_empty():
         return None
     found = means.filter(

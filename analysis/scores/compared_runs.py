@@ -11,10 +11,6 @@ from podium.errors import PodiumError
 def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -> Protocol:
     """The protocol that losses are compared under: the first that does not leak, if any.
 
-    Args:
-        protocols: protocols of the study, in its order.
-        label: label of the protocol to use instead.
-
     Raises:
         PodiumError: no protocol has that label.
     """

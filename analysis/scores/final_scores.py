@@ -118,10 +118,6 @@ def cells(finals: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     the mean of the runs, to 12 significant digits. Only runs that succeeded count; ``num_failed``
     says how many did not.
 
-    Args:
-        finals: final trials, from ``final_trials``.
-        scores: scores of the final runs, from ``final_scores``.
-
     Returns:
         ``CELL_COLUMNS``, then ``k``, ``score`` (0 to 1), ``seed_std`` (sample standard
         deviation over seeds, each the mean of its folds; null with one seed), ``num_seeds``,

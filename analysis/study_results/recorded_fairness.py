@@ -98,10 +98,6 @@ def fairness_checks(trials: pl.DataFrame) -> tuple[FairnessCheck, ...]:
 def used_budgets(trials: pl.DataFrame, planned_trials: int) -> pl.DataFrame:
     """Numbers of searches, trials, epochs and failures of each loss.
 
-    Args:
-        trials: one row a trial, of all stages.
-        planned_trials: number of trials that a search was planned to have.
-
     Returns:
         By ``loss`` and ``protocol``: ``searches``, ``short_searches`` (with fewer trials than
         planned), ``fewest_trials`` and ``most_trials`` of a search, ``mean_epochs`` of a search,

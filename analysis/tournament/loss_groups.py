@@ -50,11 +50,7 @@ class LossGroups:
 
 
 def groups_by_kind(kinds: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Losses on embeddings, and those on class weights or proxies; other kinds are in neither.
-
-    Args:
-        kinds: loss -> its kind, as recorded with the study; empty in old ones.
-    """
+    """Losses on embeddings, and those on class weights or proxies; other kinds are in neither."""
     return {
         name: tuple(loss for loss, kind in kinds.items() if kind in of_group)
         for name, of_group in _BY_KIND.items()

@@ -71,11 +71,6 @@ def rank_table(
 ) -> TableResults:
     """Hold the tournament of a table, with all that its page shows.
 
-    Args:
-        table: scores by block and competitor.
-        rules: question, level, and what is compared.
-        groups: name -> competitors of the groups to compare; None for none.
-
     Raises:
         PodiumError: fewer than two competitors, no complete block, or a group has a name that is
             no competitor's.

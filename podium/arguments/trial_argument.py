@@ -157,12 +157,7 @@ def why_nothing_kept(trial: StoredTrial, what: str, stages: Sequence[str]) -> st
 def kept_files(
     trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Place]]
 ) -> dict[int, Place]:
-    """Files by fold of the first study that kept any: they are the same in all of them.
-
-    Args:
-        trial: the trial that left them.
-        files_in: `model_files` or `embedding_files`.
-    """
+    """Files by fold of the first study that kept any: they are the same in all of them."""
     found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
     return next((files for files in found if files), {})
 

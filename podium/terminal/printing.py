@@ -68,13 +68,7 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text with its control characters spelt out.
-
-    Args:
-        text: the text, which may come from files.
-        err: whether to print to standard error.
-        nl: whether to end the line.
-    """
+    """Print a text with its control characters spelt out."""
     typer.echo(visible(str(text)), err=err, nl=nl)
 
 
