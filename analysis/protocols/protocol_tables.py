@@ -222,8 +222,8 @@ def optimism_table(study: ProtocolStudy) -> Table | None:
         study,
         _mean("Of its run", over_runs, "fresh"),
         _mean("Of classes", over_classes, "optimism"),
-        _mean("Of classes, by epoch", over_classes, "epoch"),
-        _mean("Of classes, by config", over_classes, "config"),
+        _mean("Classes, by epoch", over_classes, "epoch"),
+        _mean("Classes, by config", over_classes, "config"),
         _mean("Overtuning", found.means, "overtuning") if found else None,
         name="protocol-optimism",
         caption="Optimism (selection bias) of the validation scores of picks, and overtuning: the"
