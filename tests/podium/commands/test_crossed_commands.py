@@ -90,7 +90,7 @@ def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     header, *lines = call(capsys, "trials", crossed_folder).out.splitlines()
-    names = ["loss", "stage", "protocol", "objective", "test", "repeat", "trial_id"]
+    names = ["loss", "stage", "winner", "protocol", "objective", "test", "trial_id"]
     assert header.split() == names
     count = Reader(crossed_folder).trials().collect().height
     assert lines[count].startswith("Not shown for lack of room: block, train_on, ")
