@@ -32,10 +32,10 @@ kinds.intervals = (values, width) => {
   const lift = hasDots && !isBars ? 4 : 0; // pixels: dots above, their mean below
   const shift = { dy: lift };
   return plotOf(width, {
-    height: 58 + line * lines.length,
-    marginTop: heads.length || regionLabel ? 30 : 10, marginBottom: 40,
+    height: 60 + line * lines.length,
+    marginTop: heads.length || regionLabel ? 30 : 10,
     marginLeft: left, marginRight: right,
-    x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: wrapped(axis, width - right - 20), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelArrow: "none" },
+    x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: wrapped(axis, width - right - 20), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelOffset: 36, labelArrow: "none" },
     y: { type: "band", domain: lines.map((_, i) => i), label: null, tickSize: 0, padding: 0,
       tickFormat: (i) => labels[i] },
     marks: [

@@ -28,9 +28,9 @@ kinds.ranking = ({ rows, score, gain, last }, width) => {
     frameAnchor: "top-right", dx: x - width + right, dy: -16, textAnchor: "end", fill: "var(--muted)", fontSize: 11,
   });
   return plotOf(width, {
-    height: 24 + 40 + row * rows.length,
+    height: 24 + 42 + row * rows.length,
     marginLeft: left, marginRight: right,
-    x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", ticks, tickFormat: "d", inset: INSET },
+    x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", labelOffset: 36, ticks, tickFormat: "d", inset: INSET },
     y: { domain: rows.map((it) => it.name), label: null, tickSize: 0, padding: 0.2,
       tickFormat: (name) => labels[rows.findIndex((it) => it.name === name)] },
     marks: [

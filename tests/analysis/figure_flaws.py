@@ -59,7 +59,7 @@ FLAWS = """() => {
     const say = (flaw, text) => flaws.push(`${svg.parentElement.id}: ${flaw}: ${text}`);
     texts.forEach(({ it, box, corners }, i) => {
       if (it.textContent.includes("…") || box.left < frame.left - 2 || box.right > frame.right + 2
-        || box.top < frame.top - 2 || box.bottom > frame.bottom + 2) say("cut", it.textContent);
+        || box.top < frame.top - 0.2 || box.bottom > frame.bottom + 0.2) say("cut", it.textContent);
       const scale = frame.width / svg.getAttribute("width");
       if (scale * parseFloat(getComputedStyle(it).fontSize) < 10.9) say("small", it.textContent);
       if (contrast(it, box, rects) < 4.5) say("pale", it.textContent);

@@ -17,7 +17,7 @@ function plotOf(width, options) {
   const svg = Plot.plot({
     width,
     marginTop: 24,
-    marginBottom: 38,
+    marginBottom: 42,
     ...options,
     style: {
       background: "none",
