@@ -58,8 +58,9 @@ FLAWS = """() => {
       .map((it) => ({ it, box: it.getBoundingClientRect(), corners: corners(it) }));
     const say = (flaw, text) => flaws.push(`${svg.parentElement.id}: ${flaw}: ${text}`);
     texts.forEach(({ it, box, corners }, i) => {
-      if (it.textContent.includes("…") || box.left < frame.left - 2 || box.right > frame.right + 2
-        || box.top < frame.top - 0.2 || box.bottom > frame.bottom + 0.2) say("cut", it.textContent);
+      const isAcross = box.left < frame.left - 2 || box.right > frame.right + 2;
+      const isAbove = box.top < frame.top - 0.2 || box.bottom > frame.bottom + 0.2;
+      if (isAcross || isAbove || it.textContent.includes("…")) say("cut", it.textContent);
       const scale = frame.width / svg.getAttribute("width");
       if (scale * parseFloat(getComputedStyle(it).fontSize) < 10.9) say("small", it.textContent);
       if (contrast(it, box, rects) < 4.5) say("pale", it.textContent);
