@@ -242,9 +242,12 @@ def _breakable(text: str) -> Markup:
     whole = Markup('<span class="whole">{}</span>')
     parts = re.split(r"(\w+_\w+)", text)  # each other one is a name
     return Markup("").join(
-        whole.format(escape(part).replace("_", Markup("_<wbr>"))) if i % 2 else escape(part)
-        for i, part in enumerate(parts)
+        whole.format(_broken(part)) if i % 2 else escape(part) for i, part in enumerate(parts)
     )
+
+
+def _broken(name: str) -> Markup:
+    return escape(name).replace("_", Markup("_<wbr>"))
 
 
 @cache
@@ -260,4 +263,5 @@ def _environment() -> Environment:
     environment.filters["embedded_json"] = _embedded_json
     environment.filters["latex"] = latex_table
     environment.filters["breakable"] = _breakable
+    environment.filters["broken"] = _broken
     return environment

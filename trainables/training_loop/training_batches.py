@@ -85,7 +85,7 @@ class TrainingBatches:
         )
         transform = transform_at(self._transform) if self._transform else None
         for step, (indices_B, images_) in enumerate(zip(batches, images, strict=True)):
-            if transform is not None:
+            if transform is not None and images_.ndim == 4:  # not features
                 seed = derive_seed(self._seed, "transform", epoch, step)
                 images_ = transformed(self._transform, transform, images_, seed)
             yield images_, self._beside_embeddings(indices_B, tuples)

@@ -31,7 +31,7 @@ proxy_weight_decay: 0.3, step_epochs: 2, step_factor: 0.5, warm_up_epochs: 1,
 batch_norm: frozen_statistics, clip_value: 1.0e-6, clipped: network, precision: bf16,
 channels_last: false, augmentation: none, crop_scale_min: 0.5, evaluation_crop: 0.6, cache: none,
 loader: device, pooling: max, head_init: kaiming, layer_norm: true, l2: true,
-schedule: cosine, linear_warm_up_epochs: 1}
+schedule: cosine, linear_warm_up_epochs: 1, transform: "torch:bitwise_not"}
 """)
 BESIDE = {
     "momentum": {"optimiser": "sgd"},
