@@ -68,7 +68,8 @@ def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
         write_protocol_store(tmp_path_factory.mktemp("store") / "shuffled", shuffled)
     )
     table = re.search(r'<table id="protocol-finals">.*?</table>', page, re.DOTALL)[0]
-    order = re.findall(r'<th scope="row" class="short-name" data-order="(\d)">.*?</svg>(\w+)', table)
+    rows = r'<th scope="row" class="short-name" data-order="(\d)">.*?</svg>(\w+)'
+    order = re.findall(rows, table)
     assert order == [("0", "sealed"), ("1", "kfold"), ("2", "fixed")]
 
 
