@@ -1,6 +1,7 @@
 """A look at a folder of images, and a study of it with splits and batches that work."""
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -82,13 +83,17 @@ def folder_study_texts(root: Path, name: str, backbone: str) -> Iterator[str]:
     num_gpus = int(backbone == ON_GPU)
     seen = ", transparency: white" if found.see_through else ""
     seen += ", upright: true" if found.turned else ""
-    label = f", label: '{name}'" if images.dataset == "folder" else ""
+    called = re.sub(r"[^A-Za-z0-9._-]+", "-", root.resolve().name).strip("-._") or name
+    label = f", label: '{called}'" if images.dataset == "folder" else ""
+    is_halved = images.dataset == "folder" and not (root / "train").is_dir()
+    halves = ", the halves by name" if is_halved else ""
+    crops = ": AdamW" if _TRAINING[backbone].count("frozen") else ": AdamW, random crops"
     stopping = ", early_stopping: folds" if "kfold" in protocol else ""
     for epochs, trials, seeds in _EFFORTS:
         search = f"search: {{trials: {trials}{stopping}}}"
         yield f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
-# {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
+# {test.classes:,} to test on{halves}; a class has {train.min_per_class} to {train.max_per_class} \
 (median {train.median_per_class:g}).
 {notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}
@@ -98,10 +103,10 @@ losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.
 protocol: {protocol}
 {search:<32} # of each loss: 10 and more find better ones
-final: {{seeds: {seeds}}}                # with fewer than 8 no four can differ significantly
+final: {{seeds: {seeds}}}                # fewer than 8 show no difference among four losses
 tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
 training:
-  recipe: psomas2020             # for image files: AdamW, random crops
+  recipe: psomas2020             # for image files{crops}
   epochs: {epochs:<22} # the recipe's are 100{_TRAINING[backbone]}
   batch_size: {samples * num_classes:<18} # of {num_classes} classes
   samples_per_class: {samples:<11} # images of a class in a batch

@@ -39,11 +39,14 @@ def command(
     refuse_existing(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "study"
     text = study_template(name) if data is None else _of_images(data, name)
+    about = text.partition("study:")[0] if data is not None else ""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise PodiumError(f"{path} cannot be written: {error.strerror}") from None
+    for line in about.splitlines()[:-1]:  # the last is about the file
+        say(line.removeprefix("# "))
     say(f"Wrote {path}. Next: podium plan {path}, then podium run {path}")
 
 

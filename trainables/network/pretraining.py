@@ -13,7 +13,7 @@ from podium.trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSe
 
 
 def pretraining_note(backbone: BackboneSettings, datasets: Iterable[str]) -> str:
-    """``pools by cls; weights: apache-2.0; pretraining saw cub200: yes (SOURCE), sop: unknown``.
+    """``pools by cls; weights: apache-2.0; images seen in pretraining: cub200 yes (SOURCE)``.
 
     Args:
         backbone: name and weights.
@@ -27,8 +27,8 @@ def pretraining_note(backbone: BackboneSettings, datasets: Iterable[str]) -> str
     parts += [f"weights: {facts.licence}"] if facts else []
     tag = name.partition(".")[2] if backbone.name.startswith(TIMM) else backbone.weights
     data = tag.lower() if is_published(backbone) else ""
-    seen = (f"{dataset}: {_saw(data, dataset)}" for dataset in sorted(set(datasets)))
-    return "; ".join([*parts, f"pretraining saw {', '.join(seen)}"])
+    seen = (f"{dataset} {_saw(data, dataset)}" for dataset in sorted(set(datasets)))
+    return "; ".join([*parts, f"images seen in pretraining: {', '.join(seen)}"])
 
 
 def _saw(data: str, dataset: str) -> str:

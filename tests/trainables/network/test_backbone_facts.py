@@ -85,18 +85,22 @@ def test_sizes_a_network_does_not_take_are_reported(name, size, rule):
         (
             "resnet50",
             "imagenet",
-            r"pretraining saw cub200: yes \(its .*\), sop: unknown",
+            r"images seen in pretraining: cub200 yes \(its .*\), sop unknown",
         ),
-        ("resnet50", "/data/imagenet/mine.pth", "pretraining saw cub200: unknown, sop: unknown"),
+        (
+            "resnet50",
+            "/data/imagenet/mine.pth",
+            "images seen in pretraining: cub200 unknown, sop unknown",
+        ),
         (
             "timm:vit_small_patch14_dinov2.lvd142m",
             "imagenet",
-            r"pools by cls; weights: apache-2.0; pretraining saw cub200: yes \(.*2304.07193.*",
+            r"pools by cls; weights: apache-2.0; images seen .*: cub200 yes \(.*2304.07193.*",
         ),
         (
             "timm:vit_small_patch16_dinov3.lvd1689m/patch_mean",
             "imagenet",
-            "pools by patch_mean; weights: dinov3-license; pretraining saw cub200: unknown, .*",
+            "pools by patch_mean; weights: dinov3-license; images seen .*: cub200 unknown, .*",
         ),
         ("timm:resnet18.a1_in1k", "random", "pools by average; random weights"),
     ],
