@@ -84,7 +84,9 @@ def cross_validation(
         k=chosen,
         metric=metric_label(metric, chosen),
         titles={
-            label: f"tuned by {protocols[label].shown}, folds of {kind}"
+            label: f"folds of {kind}"
+            if (shown := protocols[label].shown) == kind
+            else f"tuned by {shown}, folds of {kind}"
             for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
         },
         folds=folds,
