@@ -1,7 +1,7 @@
 """Tables of scores in the layout of papers: losses below each other, blocks beside each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -54,6 +54,8 @@ def block_tables(
             pl.col("place"),
             *(text for key, text in network.items() if grid.rows[key].count()),
         ]
+        if grid.rows["dim"].count():
+            scale = replace(scale, word=f"{scale.word} by embedding dimension")
     num_columns = grid.rows.select("place", "backbone", "dim").n_unique()
     if len(heads) == 3 and grid.rows["place"].n_unique() > 1 and num_columns <= _PAGE_COLUMNS:
         heads = [_joined("place", "backbone"), _DIM]

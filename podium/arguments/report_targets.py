@@ -25,7 +25,10 @@ class ReportTargets:
     ] = None
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write every table as CSV, with all digits."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Also write every table as CSV; numbers have all digits, deviations those shown.",
+        ),
     ] = None
     latex: Annotated[
         Path | None,

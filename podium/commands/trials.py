@@ -39,11 +39,11 @@ def command(
     """List the trials of a study; --failed shows why they failed, and what was retried since.
 
     `objective` is the validation score that searches maximise, `test` the same score of a final
-    trial on the test classes, both in percent. `winner` marks the config that a search selected,
-    in the search and in its finals. What all trials shown share is left out of the
-    text, and what has no room; JSON and CSV have all columns of the list: every test score,
-    hyperparameters as hp.NAME. `same_as` is the trial whose results a row repeats. All columns
-    of a trial are in its Parquet row, and in Python's `results.trials`.
+    trial on the test classes, both in percent in the text. `winner` marks the config that a search
+    selected, in the search and in its finals. What all trials shown share is left out of the text,
+    and what has no room; JSON and CSV have all columns of the list: every test score,
+    hyperparameters as hp.NAME. `same_as` is the trial whose results a row repeats. All columns of
+    a trial are in its Parquet row, and in Python's `results.trials`.
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """

@@ -46,7 +46,8 @@ def plan_text(
         full: whether all details follow: counts, splits, power, training and fairness.
     """
     study = planned.study
-    shown = shown_names(study.loss_names) | {it.name: it.label for it in study.losses if it.label}
+    labels = {it.name: it.label for it in study.losses if it.label and ":" in it.name}
+    shown = shown_names(study.loss_names) | labels
     parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
     if refusal is not None:
         parts.append(f"podium run would be refused: {refusal}")
