@@ -70,6 +70,7 @@ training:
   samples_per_class: 4
   sampler: balanced
   warm_up_epochs: 0              # epochs in which the backbone rests
+  # transform: ./augment.py:NAME  # code of your own that changes training images
 
 # The test by which losses will differ significantly. Declared before the run, fixed after it.
 tournament:

@@ -74,11 +74,17 @@ def named_object(kind: str, name: str) -> Any:
         known = [
             key
             for key, item in vars(module).items()
-            if (callable if kind == "transform" else inspect.isclass)(item)
-            and (not is_in_file or getattr(item, "__module__", "") == module.__name__)
+            if (inspect.isclass(item) or (kind == "transform" and callable(item)))
+            and not (is_in_file and _is_imported(item, module))
         ]
         raise unknown_name(f"{kind} of {module_name}", class_name, known)
     return found
+
+
+def _is_imported(item: Any, module: ModuleType) -> bool:
+    """Whether a class or function is of another module; other objects are made in this one."""
+    is_code = inspect.isclass(item) or inspect.isroutine(item)
+    return is_code and getattr(item, "__module__", "") != module.__name__
 
 
 def _imported(kind: str, name: str) -> ModuleType:

@@ -100,11 +100,13 @@ def above_baseline(results: StudyResults) -> tuple[str, bool]:
         behind = number(PERCENT * -best["above_baseline"], 1)
         found = f"No tuned loss beats the better baseline{by} in any setting, {better}"
         return f"{found}: {best['loss']} is the nearest, {behind} points below on average.", True
+    found = f"Not every tuned loss beats the better baseline{by}, {better}"
+    if below.height > MOST_NAMED:
+        counts = f"{below.height} of {known.height} scores of a loss in a setting"
+        return f"{found}: {counts} are not above it.", False
     cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
-    named = listed(cells, most=MOST_NAMED)
     do = "does" if len(cells) == 1 else "do"
-    named = f"{better}: {named} {do} not"
-    return f"Not every tuned loss beats the better baseline{by}, {named}.", False
+    return f"{found}: {listed(cells)} {do} not.", False
 
 
 def _unfinished(results: StudyResults) -> str:

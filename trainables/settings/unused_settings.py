@@ -33,7 +33,11 @@ def unused_settings(
     # Whether a condition holds; settings that change nothing then; why. The first is the reason.
     conditions = (
         (has_vectors, of_images, "there are no images"),
-        (is_frozen, of_training, "features are computed once, as for tests"),
+        (
+            is_frozen,
+            of_training,
+            "features are computed once, as for tests (mode: fine_tune trains on changed images)",
+        ),
         (is_frozen, of_backbone, "the backbone is frozen"),
         (is_frozen, "micro_batch_size", "features of a batch always fit"),
         (has_own_size, "cache loader evaluation_crop", own_size),

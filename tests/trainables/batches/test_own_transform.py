@@ -32,6 +32,7 @@ class Inverted:
         return 255 - image_CHW
 
 number = 3
+chain = Inverted()
 """
 IMAGES_BCHW = torch.arange(4 * 3 * 2 * 2).reshape(4, 3, 2, 2).byte()
 
@@ -66,7 +67,7 @@ def test_a_class_is_made_and_called():
         ("number", "must be a function or a class; got 3"),
         (
             "nosy",
-            "unknown transform of turn.py 'nosy' .*'noisy'.*known: Inverted, as_float, ",
+            "unknown transform of turn.py 'nosy' .*'noisy'.*known: Inverted, as_float, chain, ",
         ),
     ],
 )
