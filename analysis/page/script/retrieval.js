@@ -93,7 +93,8 @@ function startRetrieval(root) {
     picture.src = `data:image/webp;base64,${content}`;
     picture.alt = `${alt}${name}`;
     tile.querySelector(".mark").textContent = mark;
-    tile.querySelector(".class-name").textContent = name;
+    const parts = name.split(/(?<=[_.-])/); // where a name may break
+    tile.querySelector(".class-name").append(...parts.flatMap((part, i) => (i ? [element("wbr", ""), part] : [part])));
     return tile;
   }
 
