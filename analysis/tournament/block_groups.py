@@ -137,13 +137,13 @@ def run_units(runs_of_blocks: Sequence[int], fewest: int, noun: str) -> Units:
         noun: what a run is: ``seed``, ``fold`` or ``repeat``.
     """
     number, few = sum(runs_of_blocks), min(runs_of_blocks) < 2
-    needed = f"2 {noun}s of each setting, and {fewest} in all, that all competitors share"
+    of_each = ", at least 2 of each setting" if len(runs_of_blocks) > 1 else ""
     return Units(
         noun=noun,
         labels=tuple(map(str, range(number))),
         question=f"Would the order hold in these settings, with other {noun}s?",
         why_untested=f"Whether that holds with other {noun}s is not tested: it takes"
-        f" {needed}; there {'is' if number == 1 else 'are'} {number}."
+        f" {max(2, fewest)} {noun}s{of_each}; all competitors share {number}."
         if few or number < fewest
         else "",
     )
