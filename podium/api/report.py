@@ -1,6 +1,7 @@
 """Reports: the page of a study or of a typed table, and what is written of it."""
 
 import re
+import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -88,6 +89,9 @@ class Report:
                     put(folder / name, text.encode())
         if targets.json is not None and not targets.prints_json:
             put(targets.json, f"{json_text(self.record())}\n".encode())
+        is_here = isinstance(target, Path)
+        if targets.opens and not (is_here and webbrowser.open(target.absolute().as_uri())):
+            raise PodiumError(f"{target} was written, and no browser of this machine opens it")
         return target
 
 

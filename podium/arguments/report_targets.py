@@ -47,6 +47,8 @@ class ReportTargets:
         ),
     ] = None
 
+    opens: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False
+
     @property
     def prints_json(self) -> bool:
         """Whether the record goes to the standard output."""

@@ -43,6 +43,7 @@ def command(
     ] = None,
     storage: StorageFolder = None,
     local: Local = False,
+    opens: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> int:
     """Compare a loss with others, in a minute: ranks, differences, and how sure they are.
 
@@ -59,6 +60,6 @@ def command(
     say(filled(planned.description, terminal_width()), err=True)
     end = run_to_end(planned.study, local=local)
     say(planned.text)
-    report = planned.report().write(ReportTargets())
+    report = planned.report().write(ReportTargets(opens=opens))
     say(f"\nResults: {planned.study.folder}\nReport: {report}")
     return _SOME_FAILED if end.progress.failed else _DONE

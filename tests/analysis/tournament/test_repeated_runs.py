@@ -79,6 +79,4 @@ def test_single_runs_of_a_block_support_no_test_and_it_says_why(drop):
     table = table_of(scores(runs=1)) if drop is None else table_of(scores(), drop=drop)
     held = hold_by_rules(table, HERE)
     assert held.pairs[0].p is None
-    assert "s, at least 2 of each setting; all competitors" in headline(
-        held, metric="recall"
-    )
+    assert "s, at least 2 of each setting; all competitors" in headline(held, metric="recall")

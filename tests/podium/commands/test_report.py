@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,3 +164,25 @@ def test_what_the_plan_warns_of_is_on_the_page(synthetic_folder, tmp_path, monke
     assert exit_code("report", synthetic_folder, *given) == 0
     expected = "contrastive, multi_similarity, proxy_anchor."
     assert expected in json.loads(capsys.readouterr().out)["notices"]
+
+
+@pytest.mark.parametrize("has_browser", [True, False])
+def test_the_page_is_opened_in_the_browser_of_the_machine(tmp_path, has_browser):
+    page, browser, opened = (tmp_path / name for name in ("page.html", "browser", "opened"))
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    usual = {name: os.environ[name] for name in os.environ.keys() - {"DISPLAY", "BROWSER"}}
+    here = {"BROWSER": f"{browser} %s"} if has_browser else {"PATH": ""}
+    words = ("report", CUB200, *TABLE, "--output", page, "--open")
+    end = subprocess.run(
+        [sys.executable, "-m", "podium", *words],
+        env=usual | here,
+        cwd=CUB200.parents[1],
+        capture_output=True,
+        text=True,
+    )
+    assert page.exists()
+    if has_browser:
+        assert (end.returncode, opened.read_text().strip()) == (0, page.as_uri())
+    else:
+        assert "was written, and no browser of this machine opens it" in end.stderr
