@@ -89,8 +89,8 @@ class Report:
                     put(folder / name, text.encode())
         if targets.json is not None and not targets.prints_json:
             put(targets.json, f"{json_text(self.record())}\n".encode())
-        is_here = isinstance(target, Path)
-        if targets.opens and not (is_here and webbrowser.open(target.absolute().as_uri())):
+        uri = target.absolute().as_uri() if isinstance(target, Path) else str(target)
+        if targets.opens and not webbrowser.open(uri):
             raise PodiumError(f"{target} was written, and no browser of this machine opens it")
         return target
 

@@ -380,10 +380,9 @@ class Results:
         """
         from podium.api.report import report_of_study, results_of
 
-        files = {"output": path, "csv": csv, "latex": latex, "json": json}
-        targets = ReportTargets(
-            **{name: None if file is None else Path(file) for name, file in files.items()}
-        )
+        given = (None if file is None else Path(file) for file in (path, csv, latex, json))
+        page, tables, for_paper, record = given
+        targets = ReportTargets(output=page, csv=tables, latex=for_paper, json=record)
         targets.check()
         found = results_of(self.folder, protocol, score=score, groups=group)
         return report_of_study(found).write(targets)
