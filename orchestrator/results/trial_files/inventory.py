@@ -86,10 +86,16 @@ def _read_ids(files: Iterable[Place]) -> None:
 def take_inventory(paths: StudyPaths, search: str | None = None) -> dict[str, list[Place]]:
     """`needed_files` of all searches, or of one, at this moment; raises as that."""
     files = trial_files(paths, search)
-    # A listing of many files takes a while, in which one gathered file may replace another.
-    while gathered(again := trial_files(paths, search)) != gathered(files):
+    # Listing and reading take a while, in which one gathered file may replace another.
+    while True:
+        again = trial_files(paths, search)
+        if gathered(again) == gathered(files):
+            try:
+                return needed_files(again)
+            except CorruptFileError:
+                if gathered(trial_files(paths, search)) == gathered(again):
+                    raise
         files = again
-    return needed_files(again)
 
 
 def needed_files(files: Sequence[Place]) -> dict[str, list[Place]]:

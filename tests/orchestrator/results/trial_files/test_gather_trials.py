@@ -5,6 +5,7 @@ from polars.testing import assert_frame_equal
 
 from podium.errors import LockHeldError
 from podium.orchestrator.results.storage.files import put, read_bytes
+from podium.orchestrator.results.trial_files import inventory
 from podium.orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.orchestrator.results.trial_files.gather_trials import (
     gather_all,
@@ -57,6 +58,22 @@ def test_a_search_that_is_over_is_gathered_and_every_reader_finds_each_trial_onc
     assert_same_frames(rows_of(store), before)
     assert plainly(store)["trial_id"].to_list() == before["trials"]["trial_id"].sort().to_list()
     assert sum(map(num_trials, take_inventory(store).values())) == check_store(store) == TRIALS
+
+
+def test_a_file_that_is_replaced_while_trials_are_looked_up_is_no_damage(tmp_path, monkeypatch):
+    store = whole_store(tmp_path)
+    gather_search(store, "s0")
+    real, replaced = inventory.needed_files, []
+
+    def replaces_first(files):
+        if not replaced:
+            commit(store, row(7))
+            replaced.append(gather_all(store))
+        return real(files)
+
+    monkeypatch.setattr(inventory, "needed_files", replaces_first)
+    monkeypatch.setattr(inventory, "_trials_in", {})  # as of a reader that has just begun
+    assert sum(map(num_trials, take_inventory(store).values())) == TRIALS + 1
 
 
 def test_at_the_end_one_file_of_each_search_is_left(tmp_path):
