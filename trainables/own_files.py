@@ -55,6 +55,16 @@ def read_files(loss: str, folder: Path) -> None:
         _sources[Path(path).name] = _read(folder, path)
 
 
+def read_named(given: str, folder: Path) -> str:
+    """``mine.py:NAME`` of ``./mine.py:NAME``, whose file is read; any other name as it is.
+
+    Raises:
+        TrialInputError: as of `read_files`.
+    """
+    read_files(given, folder)
+    return class_in_file(given) or given
+
+
 def keep_files(files: Mapping[str, bytes]) -> None:
     """Know these files, name -> bytes, as if they had been read here."""
     _sources.update(files)

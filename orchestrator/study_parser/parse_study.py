@@ -31,6 +31,7 @@ from podium.orchestrator.study.study import (
     SearchSettings,
     Seed,
     Study,
+    StudyLoss,
     StudyTraining,
     TrainOn,
 )
@@ -54,7 +55,7 @@ from podium.orchestrator.study_parser.yaml_tree import Given, Path
 from podium.trainables.dataset_interface.load_dataset import dataset_facts
 from podium.trainables.errors import TrialInputError
 from podium.trainables.network.initial_weights import weights_problem
-from podium.trainables.own_files import class_in_file, read_files
+from podium.trainables.own_files import files_of, read_named
 from podium.trainables.recipes import RECIPES
 from podium.trainables.settings.legal_ranges import OneOf, Parameter, Whole, entry_of
 from podium.trainables.settings.legal_ranges import Text as AnyText
@@ -186,7 +187,7 @@ def read_study(given: Given, problems: Problems) -> Study:
     datasets = _datasets(values.get("datasets", ["glyphs"]), problems)
     overrides = read_values(values.get("training", {}), _TRAINING, ("training",), problems)
     if given_transform := overrides.get("transform"):
-        overrides["transform"] = _transform(str(given_transform), problems)
+        overrides["transform"] = _transform(str(given_transform), losses, problems)
     recipe = str(overrides.pop("recipe", default_recipe(datasets)))
     training = StudyTraining(recipe=recipe, overrides=overrides)
     backbones = _backbones(values.get("backbones", ["conv_small"]), problems)
@@ -217,14 +218,18 @@ def read_study(given: Given, problems: Problems) -> Study:
     )
 
 
-def _transform(given: str, problems: Problems) -> str:
+def _transform(given: str, losses: Sequence[StudyLoss], problems: Problems) -> str:
     """The name of a transform, whose file is read; what is wrong with it is noted."""
     path = ("training", "transform")
+    read = {file: data for loss in losses for file, data in files_of(loss.name).items()}
     try:
-        read_files(given, base_folder(problems.position(path)))
+        name = read_named(given, base_folder(problems.position(path)))
     except TrialInputError as error:
         problems.add(path, str(error))
-    return class_in_file(given) or given
+        return given
+    if any(read.get(file, data) != data for file, data in files_of(name).items()):
+        problems.at(path, "must be in a file of another name than those of losses", got=given)
+    return name
 
 
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:

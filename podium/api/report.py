@@ -89,8 +89,9 @@ class Report:
                     put(folder / name, text.encode())
         if targets.json is not None and not targets.prints_json:
             put(targets.json, f"{json_text(self.record())}\n".encode())
-        uri = target.absolute().as_uri() if isinstance(target, Path) else str(target)
-        if targets.opens and not webbrowser.open(uri):
+        if targets.opens and not (
+            isinstance(target, Path) and webbrowser.open(target.absolute().as_uri())
+        ):
             raise PodiumError(f"{target} was written, and no browser of this machine opens it")
         return target
 

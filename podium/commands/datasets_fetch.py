@@ -17,8 +17,7 @@ from PIL import Image
 
 from podium.arguments.key_value_argument import assignment
 from podium.commands.datasets_fetchable import FETCHABLE, Files, Package, Picture, PictureSet
-from podium.commands.datasets_hub import write_hub_set
-from podium.commands.datasets_own import write_own_set
+from podium.commands.datasets_libraries import write_hub_set, write_own_set
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from podium.trainables.errors import unknown_name

@@ -39,7 +39,7 @@ def command(
     refuse_existing(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "study"
     text = study_template(name) if data is None else _of_images(data, name)
-    about = text.partition("study:")[0] if data is not None else ""
+    about = text.partition("\nstudy:")[0] if data is not None else ""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

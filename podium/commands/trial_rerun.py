@@ -26,7 +26,7 @@ def command(
     trust_code: Annotated[
         bool,
         typer.Option(
-            "--trust-code", help="Run the copy of a loss's file that is in the results folder."
+            "--trust-code", help="Run copies of files of code that are in the results folder."
         ),
     ] = False,
 ) -> int:
@@ -36,7 +36,7 @@ def command(
     validation scores, or those of training where nothing is validated. Nothing is stored, and the
     test classes are not touched again, unless they are what the trial was validated on. Code of
     your own is the present one; it says where that differs from the code of the stored trial.
-    A loss that was named by its file is in the results folder: --trust-code runs the copy.
+    What was named by its file is in the results folder: --trust-code runs the copy.
     """
     trial = stored_trial(trial_id, within.folders())
     row = trial.row

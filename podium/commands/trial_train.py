@@ -14,7 +14,7 @@ from podium.orchestrator.study.defaults import default_image_size, default_recip
 from podium.orchestrator.study.loss_facts import facts_of
 from podium.orchestrator.study.unused_settings import start_epoch_problem, unused_by
 from podium.terminal.training_progress import run_and_print
-from podium.trainables.own_files import read_files
+from podium.trainables.own_files import read_files, read_named
 from podium.trainables.recipes import loss_values, training_for
 from podium.trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
 from podium.trainables.settings.loss_expression import parse_loss
@@ -82,6 +82,8 @@ class TrialByHand:
                 options[name.removeprefix(_DATASET_PREFIX)] = value
             else:
                 own[name] = _as_field_type(name, value)
+        if transform := own.get("transform"):
+            own["transform"] = read_named(str(transform), Path.cwd())
         data, loss = DatasetSettings(name=self.dataset, options=options), self.loss
         recipe = self.recipe or default_recipe([data])
         of_loss = {} if loss in BASELINES else loss_values(recipe, loss, dataset=self.dataset)

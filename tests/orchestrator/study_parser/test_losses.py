@@ -94,6 +94,14 @@ def test_what_is_wrong_with_a_loss_in_a_file_is_said_with_the_line(tmp_path, los
     assert_matches([found], [f"s.yaml:2: {problem}"])
 
 
+def test_a_transform_is_in_a_file_of_another_name_than_losses(tmp_path):
+    with_files(tmp_path, "mine.py", "l/mine.py")
+    (tmp_path / "l" / "mine.py").write_text("def turned(image):\n    return image\n")
+    training = "\ntraining: {transform: ./l/mine.py:turned}"
+    (found,) = problems_of(tmp_path, f"{HEAD}[./mine.py:Mine]{training}")
+    assert_matches([found], [".*transform must be in a file of another name than those of.*"])
+
+
 def test_the_place_of_a_study_is_known_without_its_losses(tmp_path):
     (tmp_path / "s.yaml").write_text(f"{HEAD}[./gone.py:Mine]\nstorage: there\n")
     assert study_place(tmp_path / "s.yaml") == ("x", str(tmp_path / "there"))

@@ -237,6 +237,12 @@ class Numbered(Kinds):
     def __getitem__(self, index):
         return super().__getitem__(index)[0], np.int64(index % 3), "more"
 
+class Normalised(Kinds):
+    def __getitem__(self, index):
+        import torch
+
+        return torch.full((3, 8, 9), index - 1.5), "wolf"
+
 class Lines(Kinds):
     def __getitem__(self, index):
         return super().__getitem__(index)[0], 0.5
@@ -251,9 +257,9 @@ class Lines(Kinds):
     ],
 )
 def test_a_data_set_of_torch_becomes_a_folder(capsys, tmp_path, monkeypatch, name, folders):
-    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "kinds.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
-    called = call(capsys, "datasets", "fetch", f"./own.py:{name}", "made", "--set", "count=7")
+    called = call(capsys, "datasets", "fetch", f"./kinds.py:{name}", "made", "--set", "count=7")
     assert called.code == 0, called.err
     assert "7 pictures of 3 classes are in made" in called.out
     assert sorted(entries(tmp_path / "made")) == folders
@@ -266,10 +272,11 @@ def test_a_data_set_of_torch_becomes_a_folder(capsys, tmp_path, monkeypatch, nam
 @pytest.mark.parametrize(
     ("name", "words", "problem"),
     [
-        ("./own.py:Lines", (), "a class is a text or a number from 0; got 0.5"),
-        ("./own.py:Kinds", ("--set", "count=0"), "data set own.py:Kinds has no items"),
-        ("./own.py:Kinds", ("--set", "size=3"), "unexpected keyword argument 'size'"),
-        ("./own.py:Kind", (), "unknown data set of own.py 'Kind'"),
+        ("./kinds.py:Lines", (), "a class is a text or a number from 0; got 0.5"),
+        ("./kinds.py:Normalised", (), "values from 0 to 1; got -1.5 to -1.5: give it before"),
+        ("./kinds.py:Kinds", ("--set", "count=0"), "data set kinds.py:Kinds has no items"),
+        ("./kinds.py:Kinds", ("--set", "size=3"), "unexpected keyword argument 'size'"),
+        ("./kinds.py:Kind", (), "unknown data set of kinds.py 'Kind'"),
         ("./gone.py:Kinds", (), "there is no file"),
         ("emoji", ("--set", "count=3"), "--set goes with a class of a data set; got emoji"),
     ],
@@ -277,7 +284,7 @@ def test_a_data_set_of_torch_becomes_a_folder(capsys, tmp_path, monkeypatch, nam
 def test_what_is_no_data_set_of_torch_leaves_no_folder(
     capsys, tmp_path, monkeypatch, name, words, problem
 ):
-    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "kinds.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
     called = call(capsys, "datasets", "fetch", name, "made", *words)
     assert called.code == 2
