@@ -1,6 +1,7 @@
 """The pages say what the code says, and lead nowhere that is not there."""
 
 import re
+import tomllib
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -55,6 +56,18 @@ def test_links_lead_somewhere(page):
         file = folder / path if path else ROOT / page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), target
+
+
+def test_badges_say_what_the_project_and_its_checks_say():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    checks = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    badges = dict(re.findall(r"img.shields.io/badge/(\w+)-(.+)-blue", TEXTS["README.md"]))
+    assert badges == {
+        "python": "_|_".join(checks["jobs"]["tests"]["strategy"]["matrix"]["python"]),
+        "licence": project["project"]["license"],
+        "types": "mypy_strict" if project["tool"]["mypy"]["strict"] else None,
+        "style": "ruff" if "ruff" in project["tool"] else None,
+    }
 
 
 @every_page

@@ -15,10 +15,16 @@ from tests.orchestrator.small_study import STUDY
 FOLDER = Path("results")
 
 
+def has_room(monkeypatch, free_bytes):
+    room = shutil.disk_usage("/")._replace(free=free_bytes)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
+
+
 @pytest.fixture
 def asking(tmp_path, monkeypatch):
     """A study whose trials ask for half a GPU, on a machine with what a program says it has."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    has_room(monkeypatch, 5_000_000_000)
     return replace(STUDY, resources=ResourceSettings(gpus_per_trial=0.5))
 
 
@@ -47,8 +53,7 @@ def test_a_study_that_asks_for_none_hears_nothing_of_gpus(asking):
 
 def test_little_room_is_warned_of_where_results_will_be(asking, monkeypatch, tmp_path):
     study = replace(asking, resources=ResourceSettings())
-    room = shutil.disk_usage(tmp_path)._replace(free=3_200_000_000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
+    has_room(monkeypatch, 3_200_000_000)
     (note,) = machine_notes(study, tmp_path / "results" / "small")
     assert note.startswith(f"Warning: 3.2 GB are free at {tmp_path / 'results' / 'small'};")
     assert list(machine_notes(study, parse_place("s3://bucket/results/small"))) == []
