@@ -55,18 +55,25 @@ def refuse_changed_code(study: Study, paths: StudyPaths) -> set[str]:
     changes = changed_code(study.code)
     used = _used(study, paths) if changes else set()
     if lines := [
-        f"  {text} (as it was: {paths.code_folder(study.code[path])})"
+        f"  {_key(study, path)}: {text} (as it was: {paths.code_folder(study.code[path])})"
         for path, text in changes.items()
         if path in used
     ]:
         raise PodiumError(
             f"{paths.folder} holds results of code that has changed since:\n"
             + "\n".join(lines)
-            + "\nTrials of both cannot be compared. Restore the original code, give the study a"
-            " new name, or put the changed class into a module of another name and add it as"
-            " another loss or backbone."
+            + "\nTrials of both cannot be compared. Restore the original code, or give the study a"
+            " new name. A loss or backbone may also join as another one, in a module of another"
+            " name."
         )
     return set(changes)
+
+
+def _key(study: Study, path: str) -> str:
+    """The key of a study file that names an import path."""
+    if path == study.training.transform:
+        return "training.transform"
+    return "backbones" if path in (item.name for item in study.backbones) else "losses"
 
 
 def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], object]) -> Study:

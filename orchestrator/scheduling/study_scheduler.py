@@ -238,7 +238,6 @@ class StudyScheduler:
         progress = self.progress()
         return replace(
             run,
-            slots=self._slots.num_in(self._capacity),
             seconds_left=progress.seconds_left,
             part_done=progress.part_done,
             running=tuple(

@@ -74,8 +74,9 @@ class UsedAndLeft:
         The part is of the seconds of all trials, in [0, 1], and never falls.
 
         Returns:
-            None for what is not known. Nothing is before more trials ended than there are slots:
-            the first of each slot loads much. GPU-hours are counted at the rate of this run.
+            None for what is not known. Nothing is before more trials ended than there are slots,
+            the first of which load much, and one of each search, since losses differ. GPU-hours
+            are counted at the rate of this run.
         """
         seconds, part_done = self._of_trials(num_slots)
         left, account, budget = [], self._account, self._account.budget
@@ -92,6 +93,8 @@ class UsedAndLeft:
         """Seconds until all trials are done, and the part of all seconds that is done."""
         sums = self._account.sums()
         if sum(spent.tries for on, spent in sums.items() if on.use in _ENDED) <= num_slots:
+            return None, None
+        if any(run.num_planned and not run.num_ended for run in self._queues.runs):
             return None, None
         self._costs.learn(sums)
         if not self._costs.are_known:

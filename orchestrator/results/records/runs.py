@@ -89,7 +89,6 @@ class Run:
         ended_searches: id of each search whose share of the budget was used up -> its trials then.
         spent: what attempts took, by search, stage and use.
         cancelled_searches: id of each search that the user cancelled -> its trials then.
-        slots: number of trials that fit at a time when this was written; None if not known.
         seconds_left: estimated time until the study or its budget ends; None if not known.
         part_done: part of the seconds of all trials that is done, in [0, 1]; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
@@ -108,7 +107,6 @@ class Run:
     ended_searches: Mapping[str, Count] = field(default_factory=dict)
     spent: tuple[RunSpent, ...] = ()
     cancelled_searches: Mapping[str, Count] = field(default_factory=dict)
-    slots: Count | None = None
     seconds_left: NonNegativeFloat | None = None
     part_done: NonNegativeFloat | None = None
     running: tuple[StartedTrial, ...] = ()
@@ -137,6 +135,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
                 f"{due} is missing, while there is {files[-1].name}: what it spent would be spent"
                 " again. Restore the file from a copy"
             )
+        (values or {}).pop("slots", None)  # which earlier versions of podium wrote, and none read
         run = parsed(_ADAPTER, json.dumps(values).encode(), str(file), "run")
         if run.number != len(runs) + 1:
             raise CorruptFileError(

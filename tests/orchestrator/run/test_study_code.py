@@ -18,7 +18,7 @@ from podium.trainables.foreign_code import foreign_code
 from tests.orchestrator.changed_folders import bytes_of
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import InterruptedAfter, rows, run_here
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 
 
 @pytest.fixture
@@ -65,12 +65,24 @@ def test_a_changed_helper_is_refused_and_nothing_changes(own, tmp_path):
     run_here(own.study(), tmp_path)
     before, recorded = bytes_of(tmp_path / "own"), foreign_code(own.path).fingerprint
     own.helper.write_text("SCALE = 2\n")
-    hashes = f"{own.path}: the code has SHA-256 {foreign_code(own.path).fingerprint}, recorded is "
-    with pytest.raises(PodiumError, match=hashes + recorded):
+    now = foreign_code(own.path).fingerprint
+    hashes = f"the code has SHA-256 {now}, recorded is {recorded}"
+    with pytest.raises(PodiumError, match=f"\n  losses: {own.path}: {hashes}"):
         run_here(more(own.study()), tmp_path)
     assert bytes_of(tmp_path / "own") == before
     own.helper.write_text("SCALE = 1\n")
     assert run_here(more(own.study()), tmp_path).interrupted is False
+
+
+def test_a_changed_transform_is_named_by_its_key(own, tmp_path):
+    overrides = {**STUDY.training.overrides, "transform": own.path}
+    study = own.study(
+        losses=(StudyLoss("contrastive"),), training=replace(STUDY.training, overrides=overrides)
+    )
+    run_here(study, tmp_path)
+    own.helper.write_text("SCALE = 2\n")
+    with pytest.raises(PodiumError, match=f"\n  training.transform: {own.path}: the code has"):
+        run_here(more(study), tmp_path)
 
 
 def test_a_loss_that_joins_later_is_recorded_then(own, tmp_path):

@@ -136,10 +136,10 @@ def test_the_account_says_what_runs_now_until_the_run_ends(tmp_path, monkeypatch
 
     paths = StudyPaths(tmp_path / STUDY.name)
     run_here(STUDY, tmp_path, InterruptedAfter(3, looking))
-    ((started,), slots) = found[0].running, found[0].slots
-    assert (started.search, started.attempt, slots) == (searches(STUDY)[0].id, 1, 1)
+    (started,) = found[0].running
+    assert (started.search, started.attempt) == (searches(STUDY)[0].id, 1)
     (ended,) = read_runs(paths)
-    assert (ended.running, ended.slots, ended.seconds_left) == ((), None, None)
+    assert (ended.running, ended.seconds_left) == ((), None)
 
 
 def test_what_no_worker_ever_had_is_no_try():

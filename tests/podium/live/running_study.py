@@ -42,7 +42,6 @@ def running(folder):
             number=len(before) + 1,
             started_at=datetime.now(UTC),
             end=None,
-            slots=2,
             seconds_left=90.0,
             running=(RUNNING,),
         )

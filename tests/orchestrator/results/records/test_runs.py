@@ -46,7 +46,7 @@ def test_runs_come_back_in_the_order_of_their_numbers(paths):
     assert read_runs(paths) == []
     assert next_number(paths) == 1
     started = StartedTrial(trial_id="t0", search="s0", stage="search", attempt=2)
-    lasting = replace(RUN, slots=3, seconds_left=12.5, running=(started,), end=None, spent=())
+    lasting = replace(RUN, seconds_left=12.5, running=(started,), end=None, spent=())
     runs = [replace(lasting, number=number) for number in (3, 2, 1)]
     for run in (*runs, RUN):  # the last of which replaces the one before
         write_run(paths, run)
