@@ -16,9 +16,14 @@ import optuna
 import polars as pl
 from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
+from polars import selectors
 
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.metric_columns import metric_label
+from podium.orchestrator.results.records.metric_columns import (
+    HYPERPARAMETER,
+    hyperparameters_of,
+    metric_label,
+)
 from podium.orchestrator.results.storage.local_files import store_errors
 from podium.orchestrator.results.storage.locations import Place, temporary_name
 from podium.orchestrator.results.trial_files.reader import Reader
@@ -29,8 +34,6 @@ from podium.orchestrator.study.configs import space_of, unsearched_values
 from podium.orchestrator.study.resolved_study import study_from_resolved
 from podium.orchestrator.study.study import Search, Study
 from podium.search_spaces.parameters import Choice, Int, Real
-
-_PREFIX = "hp."
 
 # Columns that become attributes of a trial, under their own names.
 _ATTRIBUTES = (
@@ -126,7 +129,7 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
         .select(
             *("search", "state", "objective", "started_at", "ended_at"),
             *_ATTRIBUTES,
-            pl.col(f"^{_PREFIX.replace('.', '[.]')}.*$"),
+            selectors.starts_with(HYPERPARAMETER),
         )
         .join(curves, on="trial_id", how="left")
         .sort("ended_at", "index", "trial_id")
@@ -138,11 +141,7 @@ def _trial(
     row: Mapping[str, Any], space: Mapping[str, Real | Int | Choice]
 ) -> optuna.trial.FrozenTrial:
     """A row as a trial of Optuna, with the values that a search reports to its sampler."""
-    config = {
-        column.removeprefix(_PREFIX): value
-        for column, value in row.items()
-        if column.startswith(_PREFIX) and value is not None
-    }
+    config = hyperparameters_of(row)
     own = {
         name: distribution_of(it)
         for name, it in space.items()

@@ -117,16 +117,12 @@ class _Protocol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Metrics:
-    k: Ks = (1, 2, 4, 8)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Backbone:
     name: Text
     weights: Text | None = None
 
 
+_Metrics = make_dataclass("_Metrics", [("k", Ks, (1, 2, 4, 8))], frozen=True)
 _Declared = make_dataclass("_Declared", [(name, Text, "") for name in DECLARABLE], frozen=True)
 
 

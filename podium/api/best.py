@@ -9,9 +9,11 @@ import polars as pl
 from podium.analysis.scores.final_scores import final_trials
 from podium.analysis.scores.shown_reader import ShownReader
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.metric_columns import (
+    hyperparameters_of,
+    known_test_columns,
+)
 
-_HP = "hp."
 _PLACE = ("block", "protocol", "repeat")
 
 
@@ -81,11 +83,7 @@ def _best(searched: pl.DataFrame, finals: pl.DataFrame) -> BestConfig:
     scores = tested[next(iter(known_test_columns(finals.columns)))].drop_nulls()
     return BestConfig(
         **{name: row[name] for name in ("loss", *_PLACE, "trial_id")},
-        hyperparameters={
-            name.removeprefix(_HP): value
-            for name, value in row.items()
-            if name.startswith(_HP) and value is not None
-        },
+        hyperparameters=hyperparameters_of(row),
         validation=row["objective"],
         test=_number(scores.mean()),
         test_std=_number(scores.std()),

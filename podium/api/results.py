@@ -13,13 +13,13 @@ from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import results_folder
 from podium.arguments.trial_argument import model_of_fold, stored_trial
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.metric_columns import known_test_columns
+from podium.orchestrator.results.records.metric_columns import HYPERPARAMETER, known_test_columns
 from podium.orchestrator.results.records.store_paths import StudyPaths
 from podium.orchestrator.results.records.study_snapshot import read_study
 from podium.orchestrator.results.storage.files import exists
 from podium.orchestrator.results.storage.locations import Place, parse_place
 from podium.orchestrator.study.resolved_study import study_from_resolved
-from podium.terminal.trials_text import HYPERPARAMETER, WHICH, shown_names
+from podium.terminal.trials_text import WHICH, shown_names
 
 if TYPE_CHECKING:
     from torch import nn

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from podium.errors import PodiumError
+from podium.orchestrator.results.records.metric_columns import hyperparameters_of
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.orchestrator.results.trial_files.reader import Reader
 from podium.orchestrator.scheduling.study_events import Event
@@ -27,7 +28,6 @@ from podium.orchestrator.scheduling.study_events import Event
 OBJECTIVE_TAG = "objective"
 """What a search maximises: the score that tools show beside the hyperparameters of a trial."""
 
-_HYPERPARAMETER = "hp."
 _LAST_SECONDS = 60.0  # for what a tool still has to take when the run ends
 _NUM_AT_ONCE = 500  # stored trials whose scores are in memory together
 
@@ -298,11 +298,7 @@ def _ended(row: Mapping[str, Any]) -> Event:
         block=row["block"],
         loss=row["loss"],
         seed=row["seed"],
-        hyperparameters={
-            name.removeprefix(_HYPERPARAMETER): value
-            for name, value in row.items()
-            if name.startswith(_HYPERPARAMETER) and value is not None
-        },
+        hyperparameters=hyperparameters_of(row),
         state=row["state"],
         epoch=row["epochs_run"],
         objective=row["objective"],

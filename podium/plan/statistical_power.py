@@ -4,8 +4,12 @@ All in points (hundredths) of Recall@1.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
+
+import pydantic.dataclasses
+from pydantic import ConfigDict, Field, ValidationError
 
 from podium.analysis.estimates.design_analysis import (
     chance_of_better,
@@ -19,10 +23,16 @@ from podium.analysis.estimates.t_test_power import detectable_difference, pairs_
 from podium.analysis.hypothesis_tests.sign_flip_power import sign_flip_power
 from podium.errors import PodiumError
 from podium.orchestrator.planning.study_plan import DatasetPlan, StudyPlan
+from podium.orchestrator.results.records.json_records import first_problem
 from podium.plan.primary_test import planned_units, smallest_p
 
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Size = Annotated[float, Field(ge=0)]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@pydantic.dataclasses.dataclass(
+    frozen=True, slots=True, kw_only=True, config=ConfigDict(allow_inf_nan=False)
+)
 class Assumptions:
     """What is not known before a study runs.
 
@@ -39,27 +49,13 @@ class Assumptions:
             common, in [0, 1].
     """
 
-    recall: float = 80.0
-    spread: float = 2.0
-    class_correlation: float = 0.15
-    shared: float = 0.7
-    seed_std: float = 0.5
-    block_std: float = 1.25
-    block_correlation: float = 0.55
-
-
-_SHARE = (lambda value: 0 <= value <= 1, "from 0 to 1")
-_SIZE = (lambda value: 0 <= value < math.inf, "from 0")
-# What a value must fulfil, and how that is said.
-_LEGAL: Mapping[str, tuple[Callable[[float], bool], str]] = {
-    "recall": (lambda value: 0 < value < 100, "above 0 and below 100"),
-    "spread": (lambda value: 0 < value < math.inf, "above 0"),
-    "class_correlation": _SHARE,
-    "shared": _SHARE,
-    "seed_std": _SIZE,
-    "block_std": _SIZE,
-    "block_correlation": _SHARE,
-}
+    recall: Annotated[float, Field(gt=0, lt=100)] = 80.0
+    spread: Annotated[float, Field(gt=0)] = 2.0
+    class_correlation: _Share = 0.15
+    shared: _Share = 0.7
+    seed_std: _Size = 0.5
+    block_std: _Size = 1.25
+    block_correlation: _Share = 0.55
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +124,16 @@ def assumptions_from(texts: Sequence[str]) -> Assumptions:
     Raises:
         PodiumError: a key is unknown, or a value is no number in its range.
     """
-    values: dict[str, float] = {}
+    known = [field.name for field in fields(Assumptions)]
+    given: dict[str, Any] = {}
     for text in texts:
-        name, _, given = text.partition("=")
-        if name not in _LEGAL:
-            raise PodiumError(f"--assume takes one of {', '.join(_LEGAL)}; got {text!r}")
-        is_legal, rule = _LEGAL[name]
-        try:
-            value = float(given)
-        except ValueError:
-            value = math.nan
-        if not is_legal(value):
-            raise PodiumError(f"--assume {name} must be a number {rule}; got {given!r}")
-        values[name] = value
-    return Assumptions(**values)
+        name, _, given[name] = text.partition("=")
+        if name not in known:
+            raise PodiumError(f"--assume takes one of {', '.join(known)}; got {text!r}")
+    try:
+        return Assumptions(**given)
+    except ValidationError as error:
+        raise PodiumError(f"--assume {first_problem(error)}") from None
 
 
 def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float) -> StudyPower:

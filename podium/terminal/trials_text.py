@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from podium.orchestrator.results.records.metric_columns import known_test_columns, short_label
+from podium.orchestrator.results.records.metric_columns import (
+    HYPERPARAMETER,
+    known_test_columns,
+    short_label,
+)
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.terminal.fitting_table import fitted_text
 from podium.terminal.printing import cell_text
@@ -12,9 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from podium.orchestrator.results.records.journal_records import RetriedFailure
-
-HYPERPARAMETER = "hp."
-"""How columns of hyperparameters begin."""
 
 WHICH = (
     *("stage", "block", "loss", "winner"),

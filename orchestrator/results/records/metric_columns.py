@@ -1,10 +1,13 @@
-"""Names of score columns, and the metrics' names as text."""
+"""Names of columns of scores and hyperparameters, and the metrics' names as text."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
+
+HYPERPARAMETER = "hp."
+"""How columns of hyperparameters begin."""
 
 _COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
 
@@ -112,3 +115,12 @@ def short_label(metric: str, k: int) -> str:
     if metric in METRICS_WITHOUT_K:
         return metric_word(metric)
     return f"{_SHORT.get(metric, metric_word(metric))}@{k}"
+
+
+def hyperparameters_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Name -> value of the hyperparameters that exist in a row of the table of trials."""
+    return {
+        name.removeprefix(HYPERPARAMETER): value
+        for name, value in row.items()
+        if name.startswith(HYPERPARAMETER) and value is not None
+    }

@@ -123,10 +123,10 @@ def test_as_many_classes_as_are_printed_would_do(cub):
     ("arguments", "error"),
     [
         (("--assume", "sprad=1"), "--assume takes one of recall, spread, class_correlation"),
-        (("--assume", "recall=100"), "must be a number above 0 and below 100; got '100'"),
-        (("--assume", "spread=nan"), "spread must be a number above 0; got 'nan'"),
-        (("--assume", "shared=1.5"), "shared must be a number from 0 to 1; got '1.5'"),
-        (("--assume", "seed_std=inf"), "seed_std must be a number from 0; got 'inf'"),
+        (("--assume", "recall=100"), "--assume recall: Input should be less than 100; got '100'"),
+        (("--assume", "spread=nan"), "spread: Input should be a finite number; got 'nan'"),
+        (("--assume", "shared=1.5"), "shared: Input should be less than or equal to 1; got '1.5'"),
+        (("--assume", "seed_std=inf"), "seed_std: Input should be a finite number; got 'inf'"),
         (("--difference", "0"), "--difference must be points above 0 and below 100; got 0"),
     ],
 )
