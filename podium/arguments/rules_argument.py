@@ -1,18 +1,16 @@
 """Options of commands that rank: by which rules, and which groups are compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from podium.analysis.typed_tables.table_options import names_given
 from podium.errors import PodiumError
-from podium.orchestrator.results.records.tournament_rules import (
-    ClassicTest,
-    Question,
-    TournamentRules,
-)
+from podium.orchestrator.results.records.json_records import first_problem
+from podium.orchestrator.results.records.tournament_rules import TournamentRules
 
 Group = Annotated[
     list[str] | None,
@@ -22,12 +20,6 @@ Group = Annotated[
         " proxies=proxy_anchor; default: those of the study, or by kind of loss. Repeatable.",
     ),
 ]
-
-_HALF = 0.5
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "question": get_args(Question),
-    "test": get_args(ClassicTest),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +58,10 @@ class GivenRules:
         Raises:
             PodiumError: an unknown question or test, or a level that cannot be.
         """
-        for name, known in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None and value not in known:
-                raise PodiumError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-        if self.alpha is not None and not 0 < self.alpha < _HALF:
-            raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
-        return TournamentRules(**self._given)
+        try:
+            return TypeAdapter(TournamentRules).validate_python(self._given)
+        except ValidationError as error:
+            raise PodiumError(first_problem(error)) from None
 
     def refuse_with_study(self) -> None:
         """Raise PodiumError if any rule was given."""

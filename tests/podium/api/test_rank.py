@@ -66,8 +66,8 @@ def test_names_may_be_a_sequence_or_divided_by_commas():
         ({"by": "colour"}, "dataset, loss, recall"),
         ({"competitor": "method"}, "dataset, loss, recall"),
         ({"score": "nmi"}, "holds scores of recall"),
-        ({"test": "tukey"}, "test must be one of wilcoxon_holm, friedman, nemenyi"),
-        ({"alpha": 0.7}, "alpha must be above 0 and below 0.5; got 0.7"),
+        ({"test": "tukey"}, "test: Input should be 'wilcoxon_holm', 'friedman' or 'nemenyi'"),
+        ({"alpha": 0.7}, "alpha: Input should be less than 0.5; got 0.7"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_what_there_is(options, message):

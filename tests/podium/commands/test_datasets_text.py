@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from podium.commands.datasets_text import readable
+from podium.commands.datasets import readable
 from podium.trainables.dataset_interface.class_text import read_class_text
 from podium.trainables.dataset_interface.load_dataset import load_dataset
 from podium.trainables.settings.trial_settings import DatasetSettings
