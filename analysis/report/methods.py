@@ -60,16 +60,29 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
         for geometry in _DISTANCES
         if (losses := sorted(loss for loss, of_loss in geometries.items() if of_loss == geometry))
     ]
+    factors = ["data set", "backbone", "embedding dimension"]
+    factors += ["image size"] if results.study["image_sizes"] else []
     retrieved = (f"Images are retrieved by cosine, but {listed(others)}.",) if others else ()
     return (
         f"{shown}; differences of percentages are points.",
         *retrieved,
-        "A setting is one data set, backbone and embedding dimension. Folds and the"
-        f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
-        "Test classes are scored by finals only, at the epoch that validation selected.",
+        f"A setting is one {listed(factors)}. Folds and the {counted(seeds, 'seed')} of a final"
+        " are averaged within a cell.",
+        *_test_readings(results),
         "Standard deviations are sample standard deviations; of a single value there is none.",
         f"The baselines, {listed(BASELINES)}, are shown beside the losses and are never ranked.",
     )
+
+
+def _test_readings(results: StudyResults) -> Iterator[str]:
+    """Which trials are scored on test classes, and under which protocols these select."""
+    leaking = [protocol.shown for protocol in results.protocols if protocol.leaks]
+    if leaking:
+        yield f"Under {listed(leaking)} the test classes select epochs and configs."
+    if len(leaking) < len(results.protocols):
+        others = "Under the other protocols test" if leaking else "Test"
+        who = "finals only" if results.study["quarantine"] == "none" else "searches and finals"
+        yield f"{others} classes are scored by {who}, at the epoch that validation selected."
 
 
 def _selection(results: StudyResults) -> tuple[str, ...]:
@@ -102,8 +115,8 @@ def _ranking(tournament: Tournament | None, who: str) -> Iterator[tuple[str, tup
             " reject, so p is the smallest level whose interval excludes 0."
         )
     if tournament.excluded:
-        count = counted(len(tournament.excluded), "block")
-        sentences.append(f"{count} lacking a competitor's score left out of the ranking.")
+        count = counted(len(tournament.excluded), "setting")
+        sentences.append(f"The ranking leaves out {count}, where a competitor has no score.")
     yield ("Ranking", tuple(sentences))
 
 

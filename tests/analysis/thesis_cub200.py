@@ -46,15 +46,7 @@ def tournament(rules: TournamentRules = _RULES) -> Tournament:
     return hold_tournament(recalls(), by=BY, competitor="loss", score="recall", rules=rules)
 
 
-def independent_score_table(folder: Path) -> ScoreTable:
-    """The same with all 12 blocks taken as independent: no column says what they share."""
-    file = folder / "independent.csv"
-    pl.read_csv(RECALLS).rename(_UNKNOWN).write_csv(file)
-    by = [_UNKNOWN.get(name, name) for name in BY]
-    return read_table(file, TableOptions(by=by, competitor="loss", score="recall", where=["k=1"]))
-
-
 def independent() -> Tournament:
-    """The tournament of this table."""
+    """The same with all 12 blocks taken as independent: no column says what they share."""
     by = [_UNKNOWN.get(name, name) for name in BY]
     return hold_tournament(recalls().rename(_UNKNOWN), by=by, competitor="loss", score="recall")

@@ -36,6 +36,25 @@ def test_it_says_by_which_distance_images_are_retrieved(tmp_path, small_store):
     ) in methods_text(page_of(read_results(other), methods))
 
 
+def test_it_says_which_protocols_select_by_test_classes(crossed_store, small_store):
+    seen = methods_text(page_of(read_results(crossed_store), methods))
+    assert "Under test_tuned (leaks) the test classes select epochs and configs." in seen
+    assert "Under the other protocols test classes are scored by searches and finals, at" in seen
+    seen = methods_text(page_of(read_results(small_store), methods))
+    assert "Test classes are scored by finals only" in seen
+    assert "select epochs and configs" not in seen
+
+
+def test_settings_have_an_image_size_where_the_study_has_several(tmp_path, small_store):
+    dimension = "A setting is one data set, backbone and embedding dimension."
+    assert dimension in methods_text(page_of(read_results(small_store), methods))
+    other = write_store(tmp_path / "s", SMALL)
+    change_study(other, lambda it: it.update(image_sizes=[32, 64]))
+    assert "embedding dimension and image size." in methods_text(
+        page_of(read_results(other), methods)
+    )
+
+
 def test_declared_rules_are_told(tmp_path):
     scripts = ("arrows", "cyrillic", "greek", "latin", "shapes", "symbols")
     other = write_store(tmp_path / "s", replace(SMALL, scripts=scripts))
