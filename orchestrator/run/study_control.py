@@ -8,7 +8,6 @@
     pause: true             # running trials finish, and no other starts
 """
 
-import difflib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from podium.orchestrator.study_parser.problems import Problems
 from podium.orchestrator.study_parser.read_keys import read_keys
 from podium.orchestrator.study_parser.yaml_tree import compose
 from podium.orchestrator.study_validation.check_study import check_budget
+from podium.trainables.errors import unknown_name
 
 _NUM_NAMED = 3  # of the searches that are cancelled
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
@@ -88,18 +88,12 @@ def searches_named(study: Study, given: Sequence[str]) -> frozenset[str]:
     """Ids of the searches with these names or ids.
 
     Raises:
-        PodiumError: there is no such search; says the nearest names.
+        TrialInputError: there is no such search; says the nearest names.
     """
     ids = _ids(study)
     for name in given:
         if name not in ids:
-            known = list(search_names(study).values())
-            near = difflib.get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise PodiumError(
-                f"SEARCH must be the name of a search, as podium status shows it; got {name!r};"
-                f" {hint}choices: {', '.join(known)}"
-            )
+            raise unknown_name("search", name, search_names(study).values())
     return frozenset(ids[name] for name in given)
 
 
@@ -197,8 +191,7 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
     root = compose(text, source)
     problems = Problems(root)
     keys = read_keys(_Keys, root.values, (), problems)
-    if keys is None:
-        problems.raise_any()
+    problems.raise_any()
     assert keys is not None
     stated = root.values.get("budget") or ()
     hours = {name: it for name, it in asdict(keys.budget).items() if name in stated}
