@@ -113,6 +113,11 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
     return {name: text for name, text in short.items() if text != name and counts[text] == 1}
 
 
+def own_names(shown: Mapping[str, str]) -> list[str]:
+    """What is shown of the losses in files of one's own."""
+    return [text for name, text in shown.items() if _FILE.search(name)]
+
+
 def renamed(values: Any, shown: Mapping[str, str]) -> Any:
     """Plain values in which losses have their shown names.
 

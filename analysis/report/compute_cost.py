@@ -54,11 +54,17 @@ def _budget_text(results: StudyResults) -> str:
     )
 
 
-def _attempts_text(results: StudyResults) -> str:
-    """What all attempts took, those without a result too, and on which machines."""
+def attempts_of(results: StudyResults) -> pl.DataFrame:
+    """All attempts at searches and finals, one per row, those without a result too."""
     made = results.trials.filter(pl.col("same_as").is_null())
     gpus = gpus_per_trial(results.study)
-    attempts = attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
+    return attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
+
+
+def _attempts_text(results: StudyResults) -> str:
+    """What all attempts took, and on which machines."""
+    made = results.trials.filter(pl.col("same_as").is_null())
+    attempts = attempts_of(results)
     if attempts.is_empty():
         return "Nothing has been spent on searches and finals yet."
     is_repeated = pl.col("number") < pl.col("number").max().over("trial")

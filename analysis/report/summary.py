@@ -1,7 +1,7 @@
 """The first screen of a page: the verdict, three facts, and the competitors by average rank."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -11,14 +11,24 @@ from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Summary
 from podium.analysis.page.tables import Column, Table, table
+from podium.analysis.report.compute_cost import attempts_of
 from podium.analysis.report.protocol_summary import protocol_summary
 from podium.analysis.report.verdict import answer_headline, answer_sentences, notices
 from podium.analysis.scores.final_scores import BASELINES
+from podium.analysis.scores.gpu_shares import has_gpus
 from podium.analysis.study_results.study_results import PERCENT, StudyResults
 from podium.analysis.tournament.table_tournament import TableResults
 from podium.analysis.tournament.tournament import Tournament
 from podium.analysis.tournament.verdict_text import headline, verdict_sentences
-from podium.analysis.wording import counted, number, signed
+from podium.analysis.wording import (
+    MOST_NAMED,
+    counted,
+    duration,
+    listed,
+    number,
+    own_names,
+    signed,
+)
 
 _MOST_ROWS = 16  # of competitors that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
@@ -43,10 +53,12 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
 def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
     tournament = results.tournament
     metric = results.ranked_by.label
-    trials = (f"{results.trials.height:,}", "trials, baselines included")
+    spent = float(attempts_of(results)["gpu_seconds"].sum())
+    unit = "of GPUs" if has_gpus(results.study) else "of training"
+    cost = (duration(spent), f"{unit}, for {counted(results.trials.height, 'trial')}")
     said = Summary(
         verdict=answer_headline(results),
-        facts=(trials,),
+        facts=(cost,),
         sentences=answer_sentences(results),
         notices=notices(results),
     )
@@ -54,9 +66,11 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         return _one_loss_summary(results, said) or said
     return replace(
         said,
-        facts=(*_facts(tournament, metric), trials),
+        facts=(*_facts(tournament, metric), cost),
         picture=_picture(tournament, score=f"{metric}, %", gains=_gains(results)),
-        leaderboard=_leaders(tournament, series, f"{metric}, %"),
+        leaderboard=_leaders(
+            tournament, series, f"{metric}, %", own=own_names(results.reader.shown)
+        ),
     )
 
 
@@ -134,13 +148,23 @@ def _picture(tournament: Tournament, *, score: str, gains: Mapping[str, float]) 
     )
 
 
-def _leaders(tournament: Tournament, series: Mapping[str, Series], score: str) -> Table:
-    """The first competitors: their mean scores, and how far they are behind the first."""
+def _leaders(
+    tournament: Tournament, series: Mapping[str, Series], score: str, *, own: Sequence[str] = ()
+) -> Table:
+    """The first competitors: their mean scores, and how far they are behind the first.
+
+    Args:
+        tournament: the ranking.
+        series: look of each competitor.
+        score: name of the score in a head.
+        own: shown names of losses in files of one's own, which the caption names.
+    """
     first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
     behind = {pair.b: pair for pair in tournament.pairs if pair.a == tournament.names[0]}
     is_sure = any(pair.low is not None for pair in behind.values())
     level = f"{100 * (1 - tournament.rules.alpha):g} %"
+    yours = f"; yours: {listed(own, most=MOST_NAMED)}" if own else ""
     below = f"; below a difference its {level} interval, over {tournament.units.counted}"
 
     def of_pair(name: str) -> Callable[[Standing], float | None]:
@@ -160,7 +184,7 @@ def _leaders(tournament: Tournament, series: Mapping[str, Series], score: str) -
             ),
         ),
         name="leaders",
-        caption=f"{who}{below if is_sure else ''}",
+        caption=f"{who}{yours}{below if is_sure else ''}",
     )
     return leaders.filled() or leaders
 

@@ -31,13 +31,16 @@ from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.errors import PodiumError
 from podium.orchestrator.results.records.fairness_record import Fairness
+from podium.orchestrator.results.records.metric_columns import known_test_columns, metric_label
 from podium.orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from podium.orchestrator.results.storage.locations import parse_place
 from podium.terminal.fairness_text import difference_notes
 from podium.terminal.printing import paragraphs, say
 from podium.terminal.shown_table import captioned
+from podium.trainables.tasks import METRICS
 
 _K = "k"
+_DISTANCES = [it.name for its in METRICS.values() for it in its if it.direction == "minimise"]
 
 
 def rank(
@@ -119,7 +122,7 @@ def rank(
     )
     rules = GivenRules(question=question, against=against, test=test, alpha=alpha)
     scores = read_table(_table_of(table), options)
-    return held(scores, rules.of_table(), metric=scores.score)
+    return ranked_table(scores, rules.of_table())
 
 
 def told_table(table: Path | TableFile, options: TableOptions) -> ScoreTable:
@@ -178,6 +181,14 @@ def rank_study(
         scale=PERCENT,
         fairness=planned_fairness(reader.provenance()),
     )
+
+
+def ranked_table(scores: ScoreTable, rules: TournamentRules) -> Answer:
+    """Hold the tournament of a table; test scores as podium stores them are shown in percent."""
+    metric, k = known_test_columns([scores.score]).get(scores.score, (None, None))
+    if metric is None or metric in _DISTANCES:
+        return held(scores, rules, metric=scores.score)
+    return held(scores, rules, metric=metric_label(metric, k or 0), scale=PERCENT)
 
 
 def held(

@@ -84,7 +84,7 @@ def command(
 
 def _answer(folder: "Place") -> None:
     """Say who leads, and where the report is, which says the same of the same results."""
-    from podium.analysis.report.verdict import answer_headline, decisive_notices
+    from podium.analysis.report.verdict import answer_headline, decisive_notices, gain_sentences
     from podium.api.report import report_of_study, results_of
     from podium.arguments.report_targets import ReportTargets
     from podium.terminal.leaders_text import leaders_text
@@ -92,6 +92,6 @@ def _answer(folder: "Place") -> None:
     results = results_of(folder)
     score = results.ranked_by.label
     say(leaders_text(results.tournament, answer_headline(results), score=score))
-    for notice in decisive_notices(results):
+    for notice in (*gain_sentences(results), *decisive_notices(results)):
         say(f"\n{filled(notice)}")
     say(f"\nReport: {report_of_study(results).write(ReportTargets())}")

@@ -8,7 +8,7 @@ from podium.analysis.typed_tables.table_file import is_table
 from podium.analysis.typed_tables.table_options import TableOptions
 from podium.api.answer import print_answer
 from podium.api.results import Results
-from podium.api.tournament import held, told_table
+from podium.api.tournament import ranked_table, told_table
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
@@ -54,7 +54,7 @@ def command(
         for option in (name for name, is_given in of_study.items() if is_given):
             raise PodiumError(f"{option} goes with a study; {place} is a table")
         scores = told_table(place, table)
-        answer = held(scores, rules.of_table(), metric=scores.score)
+        answer = ranked_table(scores, rules.of_table())
     else:
         table.refuse_with_study(place, taken=("where", "score"))
         rules.refuse_with_study()

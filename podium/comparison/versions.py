@@ -87,7 +87,7 @@ def _widened(against: Sequence[Against], num_versions: int) -> Iterator[str]:
     holds = [one.opponent for one in different if num_versions * (one.p or 0) <= _ALPHA]
     fails = [one.opponent for one in different if one.opponent not in holds]
     parts = [f"the difference to {listed(holds)} still holds"] if holds else []
-    parts += [f"the difference to {listed(fails)} no longer does"] if fails else []
+    parts += [f"the difference to {listed(fails)} no longer holds"] if fails else []
     if parts:
         yield (
             f"With p times {num_versions}, for so many versions were tried, {' and '.join(parts)}."

@@ -4,11 +4,13 @@ import polars as pl
 import pytest
 
 from podium.analysis.figures.series import series_of
+from podium.analysis.report.compute_cost import attempts_of
 from podium.analysis.report.summary import study_summary, table_summary
 from podium.analysis.study_results.study_results import read_results
 from podium.analysis.tournament.table_tournament import rank_table
 from podium.analysis.typed_tables.score_table import read_table
 from podium.analysis.typed_tables.table_options import TableOptions
+from podium.analysis.wording import duration
 from tests.analysis import thesis_cub200
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -50,9 +52,27 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
     assert summary.verdict.startswith(
         f"contrastive reaches a Recall@1 of {100 * mean:.1f} % over 4 settings;"
     )
+    seconds = attempts_of(one_loss)["gpu_seconds"].sum()
+    assert seconds > 0
+    label = f"of training, for {one_loss.trials.height} trials"
+    assert summary.facts[2] == (duration(seconds), label)
     levels = [row[1].order for row in summary.leaderboard.rows]
     assert levels == sorted(levels, reverse=True)
     assert levels[0] == pytest.approx(100 * mean)
+
+
+def test_losses_in_files_of_ones_own_are_named_as_yours(tmp_path):
+    strengths = {"contrastive": 0.1, "triplet": 0.0}
+    truth = Truth(
+        strengths=strengths, tuning_gains=strengths, scripts=("greek",), search_trials=4, seeds=2
+    )
+    results = read_results(write_store(tmp_path / "s", truth))
+    captions = []
+    for shown in ({}, {"triplet": "Triplet"}, {"mine.py:contrastive": "contrastive"}):
+        results.reader.shown = shown
+        captions.append(study_summary(results, series_of(results.losses)).leaderboard.caption)
+    assert captions[0] == captions[1] == captions[2].replace("; yours: contrastive", "")
+    assert "; yours: contrastive" in captions[2]
 
 
 def test_what_was_not_tested_is_told_as_an_order():

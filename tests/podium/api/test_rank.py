@@ -48,6 +48,18 @@ def test_a_file_and_frames_of_any_library_are_ranked_alike(given, capsys):
     )
 
 
+def test_scores_that_podium_has_stored_are_told_in_percent_as_of_a_study(capsys):
+    scores = {"block": [1, 1, 2, 2], "loss": ["a", "b", "a", "b"]}
+    stored = pl.DataFrame({**scores, "test_recall_at_1": [0.31, 0.305, 0.42, 0.405]})
+    text = str(podium.rank(stored, by="block", score="test_recall_at_1"))
+    assert "mean Recall@1, %" in text
+    assert "36.50" in text
+    assert "on average 1.0 points of Recall@1 above b" in text
+    distances = stored.rename({"test_recall_at_1": "test_mean_label_distance_at_1"})
+    told = podium.rank(distances, by="block", score="test_mean_label_distance_at_1")
+    assert "%" not in str(told).split("Would the order")[0]
+
+
 def test_named_levels_of_a_pandas_index_are_columns():
     frame = pd.DataFrame(ROWS)
     means = frame.groupby(["dataset", "loss"]).mean()
