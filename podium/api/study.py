@@ -20,7 +20,8 @@ from podium.orchestrator.results.storage.locations import Place, RemotePath, par
 from podium.orchestrator.results.storage.printable_text import one_line
 from podium.orchestrator.study.study import Study as ResolvedStudy
 from podium.stop_signals import Interrupted, Stopped, StopSignals
-from podium.terminal.printing import say
+from podium.terminal.fitting_table import terminal_width
+from podium.terminal.printing import paragraphs, say
 
 if TYPE_CHECKING:
     from podium.api.results import Results
@@ -269,10 +270,10 @@ def run_to_end(
 
 
 class _Shown(logging.Handler):
-    """Prints messages as they are, without dates and names."""
+    """Prints messages as wide as the terminal, without dates and names."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage(), err=True)
+        say(paragraphs([record.getMessage()], terminal_width()), err=True)
 
 
 @contextmanager

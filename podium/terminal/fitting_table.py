@@ -1,6 +1,7 @@
 """Tables that fit the terminal: no word wraps; columns without room go, and are named below."""
 
 import shutil
+import textwrap
 from collections.abc import Collection, Sequence
 
 from podium.analysis.wording import MOST_NAMED, listed
@@ -24,12 +25,13 @@ def fitting_table(
     width: int,
     num_kept: int = 1,
     right: Collection[str] = (),
+    cut: str = "",
 ) -> tuple[list[str], list[str]]:
     """Rows as aligned lines of at most ``width`` columns, and the names of columns without room.
 
     Columns are taken in the order of their worth while they have room; one that has none does not
     keep out a narrower one behind it. Where those that are always shown do not fit, the texts of
-    the first of ``worth`` lose their middle; nothing else is ever cut.
+    the first of ``worth`` lose their middle; nothing else is cut, but for ``cut``.
 
     Args:
         rows: mappings of column to value, as of `print_table`.
@@ -38,6 +40,7 @@ def fitting_table(
         width: columns of the terminal.
         num_kept: how many of ``worth``, from its start, are always shown.
         right: columns of texts aligned to the right; numbers are anyway.
+        cut: a column whose texts lose the words at their end that have no room.
     """
     texts = {
         name: [cell_text(value) for value in (name, *(row.get(name) for row in rows))]
@@ -51,6 +54,12 @@ def fitting_table(
     room -= min(widths[key], max(room, len(key)))
     shown = {key, *always}
     for name in wanted:
+        if name == cut:
+            most = max(room - _GAP, len(name))
+            texts[name] = [
+                textwrap.shorten(it, most, placeholder=f" {_CUT}") for it in texts[name]
+            ]
+            widths[name] = max(map(len, texts[name]))
         if _GAP + widths[name] <= room:
             shown.add(name)
             room -= _GAP + widths[name]
@@ -81,11 +90,12 @@ def fitted_text(
     worth: Sequence[str],
     num_kept: int = 1,
     right: Collection[str] = (),
+    cut: str = "",
 ) -> str:
     """A `fitting_table` as wide as the terminal, and which columns had no room."""
     width = terminal_width()
     lines, left_out = fitting_table(
-        rows, columns=columns, worth=worth, width=width, num_kept=num_kept, right=right
+        rows, columns=columns, worth=worth, width=width, num_kept=num_kept, right=right, cut=cut
     )
     if left_out:
         names = listed(left_out, most=MOST_NAMED)

@@ -34,6 +34,10 @@ class Form:
     as_json: AsJson = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
 
+    def __post_init__(self) -> None:
+        if self.as_json and self.as_csv:
+            raise typer.BadParameter("--json and --csv exclude each other: give one of them")
+
     @property
     def is_text(self) -> bool:
         """Whether it is printed to be read."""
@@ -116,8 +120,8 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
 
 
 def filled(text: str, width: int = 80) -> str:
-    """A paragraph in lines of at most ``width`` columns; words with hyphens stay whole."""
-    return textwrap.fill(text, width, break_on_hyphens=False)
+    """A paragraph in lines of at most ``width`` columns; words and paths stay whole."""
+    return textwrap.fill(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def paragraphs(parts: Iterable[str], width: int = 80) -> str:

@@ -1,5 +1,6 @@
 """Trials, and why some of them failed, as the lines that commands print."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,71 +24,83 @@ WHICH = (
 )
 """Columns that say which trial a row is, besides its id."""
 
-# In the order of the text, around what was searched and the scores.
-_FIRST = ("loss", "block", "stage", "winner", "protocol", "train_on")
-_LAST = ("state", "epochs_run", "seconds", "repeat", "fold", "same_as", "trial_id")
 _SEARCHED = "searched"
-# What the text shows first where there is no room for all of it.
-_WORTH_MOST = (
-    *("loss", "test", "objective", "trial_id", "winner", _SEARCHED, "fold", "stage", "block"),
-    *("protocol", "repeat", "train_on", "state", "seconds"),
-)
+# In the order of the text, behind the loss and its scores.
+_FIRST = (_SEARCHED, "block", "winner", "stage", "protocol", "train_on", "state")
+_BETWEEN = ("seconds", "epochs_run")  # worth less than what is last, as other test scores are
+_LAST = ("repeat", "fold", "same_as", "trial_id")
 
 
 def shown_names(found: "pl.DataFrame") -> dict[str, str]:
     """Column -> its name in the text."""
     tests = known_test_columns(found.columns)
     shown = {name: f"test {short_label(metric, k or 0)}" for name, (metric, k) in tests.items()}
-    shown[next(iter(tests))] = "test"
+    shown |= {next(iter(tests)): "test", "block": "setting"}
     return {name: shown.get(name, name.removeprefix(HYPERPARAMETER)) for name in found.columns}
 
 
 def trials_text(found: "pl.DataFrame") -> str:
     """The columns that have room, but for those that are empty or that all rows share.
 
-    Scores are in percent, label distances as they are.
+    Scores are in percent, label distances as they are; what was searched is cut to the room.
 
     Args:
         found: trials, as of `podium.Results.select_trials`.
     """
+    found = found.with_columns(_searched(found))
     names = shown_names(found)
     tests = known_test_columns(found.columns)
-    scores = [name for name in ("objective", *tests) if _is_telling(found[name])]
-    first, last = ([it for it in of if _is_telling(found[it])] for of in (_FIRST, _LAST))
-    searched = _searched(found)
-    columns = [*first, *([_SEARCHED] if any(searched) else []), *scores, *last]
-    distances = [it for it in scores if tests.get(it, ("", 0))[0] == "mean_label_distance"]
-    factors = dict.fromkeys(scores, 100) | dict.fromkeys((*distances, "seconds"), 1)
+    test, *others = tests
+    parts = (("loss", test, "objective", *_FIRST), (*_BETWEEN, *others), _LAST)
+    first, between, last = ([it for it in of if _is_telling(found[it])] for of in parts)
+    distances = [it for it in tests if tests[it][0] == "mean_label_distance"]
+    factors = dict.fromkeys(("objective", *tests), 100) | dict.fromkeys((*distances, "seconds"), 1)
     rows = [
         {
-            names.get(name, name): f"{factors[name] * row[name]:.2f}"
-            if name in factors and row[name] is not None
-            else (row | {_SEARCHED: text})[name]
-            for name in columns
+            names[name]: f"{factors[name] * value:.2f}"
+            if name in factors and value is not None
+            else value
+            for name, value in row.items()
         }
-        for row, text in zip(found.to_dicts(), searched, strict=True)
+        for row in found.to_dicts()
     ]
-    shown = [names.get(name, name) for name in columns]
-    worth = [name for name in _WORTH_MOST if name in shown]
-    right = [names.get(name, name) for name in factors]
-    return fitted_text(rows, columns=shown, worth=worth, right=right)
+    return fitted_text(
+        rows,
+        columns=[names[name] for name in (*first, *between, *last)],
+        worth=[names[name] for name in (*first, *last)],
+        right=[names[name] for name in factors],
+        cut=_SEARCHED,
+    )
 
 
-def _searched(found: "pl.DataFrame") -> list[str]:
-    """``lr=0.0013 margin=0.38`` of each row: what varies between the trials of its loss."""
+def _searched(found: "pl.DataFrame") -> "pl.Series":
+    """``lr=1.3e-4 margin=.38`` of each row: what varies between the trials of its loss, or all."""
+    import polars as pl  # the command line imports it for those who read results
+
     hyperparameters = [name for name in found.columns if name.startswith(HYPERPARAMETER)]
     varying = {
         loss: [name for name in hyperparameters if part[name].drop_nulls().n_unique() > 1]
+        or hyperparameters
         for (loss,), part in found.group_by("loss")
     }
-    return [
+    names = {it: it.removeprefix(HYPERPARAMETER) for it in hyperparameters}
+    texts = [
         " ".join(
-            f"{name.removeprefix(HYPERPARAMETER)}={cell_text(row[name])}"
-            for name in varying[row["loss"]]
-            if row[name] is not None
+            f"{names[it].replace('learning_rate', 'lr')}={_short(row[it])}"
+            for it in varying[row["loss"]]
+            if row[it] is not None
         )
         for row in found.to_dicts()
     ]
+    return pl.Series(_SEARCHED, [text or None for text in texts], dtype=pl.String)
+
+
+def _short(value: object) -> str:
+    """A value to two digits or as an integer: ``1.3e-4``, ``.38``, ``120``."""
+    if not isinstance(value, float):
+        return cell_text(value)
+    form = ".1e" if 0 < abs(value) < 1e-3 else ".2g" if abs(value) < 100 else ".0f"
+    return re.sub(r"^0(?=\.)|(?<=e-)0", "", f"{value:{form}}")
 
 
 def _is_telling(values: "pl.Series") -> bool:

@@ -78,13 +78,13 @@ def test_json_and_csv_have_fold_and_every_test_score_by_the_names_of_the_trial_t
     assert of_csv[0].keys() == last.keys()
 
 
-def test_the_text_has_what_was_searched_then_scores_in_percent_and_ids_last(short):
+def test_the_text_has_scores_in_percent_then_what_was_searched_and_ids_last(short):
     header, *lines = short("--stage", "final", width=70).splitlines()
-    assert header.split() == ["loss", "searched", "objective", "test", "fold", "trial_id"]
+    assert header.split() == ["loss", "test", "objective", "searched", "fold", "trial_id"]
     for line, row in zip(lines[: 3 * FOLDS], short_rows(), strict=False):
-        loss, searched, objective, test, fold, trial_id = line.split()
+        loss, test, objective, searched, fold, trial_id = line.split()
         assert (loss, int(fold), trial_id) == (row["loss"], row["fold"], row["trial_id"])
-        assert searched == f"margin={row['hp.margin']:.4g}"
+        assert searched == f"margin={row['hp.margin']:.2g}".replace("=0.", "=.")
         assert float(test) == pytest.approx(100 * row["test_scores"][0]["value"], abs=0.01)
         assert float(objective) == pytest.approx(100 * row["objective"], abs=0.01)
 
@@ -133,9 +133,10 @@ def test_the_first_trials_are_those_of_all_that_fit_the_options(trials, short):
         (("--top", "0", "--sort", "test"), "should be greater than or equal to 1"),
         (("--sort", "recall"), "sort must be one of "),
         (("--failed", "--sort", "test"), "--sort and --top go with the list of trials"),
+        (("--json", "--csv"), "--json and --csv exclude each other"),
     ],
 )
-def test_what_cannot_be_sorted_is_refused(trials, options, rule):
+def test_what_cannot_be_listed_is_refused(trials, options, rule):
     assert rule in " ".join(trials(*options, code=2).replace("│", "").split())
 
 

@@ -55,6 +55,12 @@ def test_the_first_column_loses_its_middle_only_where_those_always_shown_do_not_
     assert fitted(36, **options)[0][1] == rows[0]["search"]
 
 
+def test_a_column_may_lose_its_last_words_to_fit():
+    lines, left_out = fitted(29, cut="note", worth=("loss", "note"))
+    assert [line.split("  ")[-1].strip() for line in lines] == ["note", "none", "a long …"]
+    assert left_out == ["seconds", "test"]
+
+
 def test_an_escape_sequence_is_measured_as_it_is_shown():
     rows = [{"loss": "\x1b[2J", "test": 1.0}]
     options = {"rows": rows, "columns": ("loss", "test")}
