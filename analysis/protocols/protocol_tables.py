@@ -197,7 +197,7 @@ def cost_table(study: ProtocolStudy) -> Table | None:
             f" Actually spent: {duration(3600 * study.spent_hours)}, since"
             f" {study.num_copies} final trials served several searches."
         )
-    what = "GPU time" if study.has_gpus else "Time on worker slots without GPU"
+    what = "GPU time" if study.has_gpus else "Training time without a GPU"
     return _table(
         study,
         *(hours(name, label) for name, label in _HOURS.items()),

@@ -70,7 +70,7 @@ def _attempts_text(results: StudyResults) -> str:
     is_repeated = pl.col("number") < pl.col("number").max().over("trial")
     seconds = attempts["gpu_seconds"].sum()
     lost = attempts.filter(is_repeated)
-    unit = "GPUs" if has_gpus(results.study) else "slots without a GPU"
+    unit = "GPUs" if has_gpus(results.study) else "training without a GPU"
     made_by = f"Searches and finals made {counted(attempts.height, 'attempt')}"
     text = f"{made_by}, which took {duration(float(seconds))} of {unit}"
     if lost.height:

@@ -39,7 +39,7 @@ _SEARCH_TERMS = {
 }
 _FINAL_LABELS = {
     "block": "Setting",
-    "block_loss": "Loss within block",
+    "block_loss": "Loss within setting",
     "split": "Split, alike for all losses",
     "search": "Repeat of the search",
     "split_loss": "Loss within split",

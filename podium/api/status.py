@@ -46,7 +46,7 @@ def _time(hours: float) -> str:
 def _spent_lines(view: StudyView) -> Iterator[str]:
     """Totals by use, and searches that ended early."""
     has_gpus = any(of["gpu_hours"] for of in view.spent.values())
-    amount, unit = ("gpu_hours", "GPUs") if has_gpus else ("trial_hours", "worker slots")
+    amount, unit = ("gpu_hours", "GPUs") if has_gpus else ("trial_hours", "training")
     if view.num_runs:
         total = sum(of[amount] for of in view.spent.values())
         parts = [f"{use} {_time(of[amount])}" for use, of in view.spent.items() if of["tries"]]

@@ -187,7 +187,7 @@ def _verdict(
     known = " ".join(_known(held, loss))
     unsure = [one for one in against if not one.is_different]
     if unsure:
-        yield f"{known}{f' To decide, run: {stronger}' if stronger else ''}"
+        yield f"{known}{f' For a surer answer, run: {stronger}' if stronger else ''}"
         return
     yield known
     if stronger:

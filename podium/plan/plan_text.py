@@ -113,7 +113,7 @@ def _hours(planned: StudyPlan) -> str:
     on_gpus = f", {_time(hours.gpu)} of GPUs" if hours.gpu else ""
     sources = " and ".join(_SOURCES[source] for source in hours.sources)
     early = " if no trial is stopped early" if planned.study.search.trials > 1 else ""
-    slot = f"about {_time(hours.slot)} of training on one worker slot"
+    slot = f"about {_time(hours.slot)} of training one trial at a time"
     return f"{slot}{on_gpus}{early}, by {sources}"
 
 

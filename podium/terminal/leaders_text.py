@@ -22,7 +22,7 @@ def leaders_text(tournament: Tournament | None, headline: str, *, score: str) ->
     rows = [
         {
             "loss": standing.competitor,
-            "place": standing.place,
+            "rank": standing.place,
             "average rank": number(standing.average_rank),
             f"mean {score}, %": number(standing.mean_score),
         }

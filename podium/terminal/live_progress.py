@@ -150,7 +150,7 @@ def search_table(
     )
     hidden = len(progress.searches) - len(shown)
     notes = [f"+{hidden} more searches"] if hidden else []
-    notes += [f"no room for {', '.join(left_out)}"] if left_out else []
+    notes += [f"not shown for lack of room: {', '.join(left_out)}"] if left_out else []
     styled = (
         _plain(line, style="dim" if _is_finished(search) else "")
         for line, search in zip(lines, shown, strict=True)

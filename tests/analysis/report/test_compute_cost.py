@@ -49,7 +49,7 @@ def test_trials_that_ran_once_cost_their_own_seconds(one_block_store):
     spent = trials.filter(pl.col("stage") != "baseline")["seconds"].sum()
     minutes, seconds = divmod(round(spent), 60)
 
-    took = f"{minutes} min {seconds:02d} s of slots without a GPU"
+    took = f"{minutes} min {seconds:02d} s of training without a GPU"
     assert f"Searches and finals made 24 attempts, which took {took}" in compute_text(
         one_block_store
     )

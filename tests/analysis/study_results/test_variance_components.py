@@ -103,7 +103,7 @@ def test_one_seed_leaves_no_estimate_of_seeds_alone():
     found = by_name(final_components(final_scores(np.random.default_rng(5), blocks=4, seeds=1)))
 
     assert found["block_loss"].spread is None
-    assert found["residual"].note.startswith("together with loss within block")
+    assert found["residual"].note.startswith("together with loss within setting")
 
 
 def test_truncation_is_said():

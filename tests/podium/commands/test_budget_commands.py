@@ -30,7 +30,7 @@ def test_status_shows_what_was_spent_and_what_the_budget_leaves(stopped, capsys)
     folder, _ = stopped
     results = folder / "podium-results" / "tiny"
     printed = call(capsys, "status", results).out
-    assert "s of worker slots, starts of trials included, in 1 run of" in printed
+    assert "s of training, starts of trials included, in 1 run of" in printed
     assert "of 0.0001 hours\n" in printed
     status = json.loads(call(capsys, "status", results, "--json").out)
     assert status["num_runs"] == 1

@@ -82,7 +82,7 @@ def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(
     stages = ", ".join(f"{name} {trials}" for name, (trials, _) in planned.stages.items())
     assert short[1] == f"Trials: at most {planned.trials} ({stages}), {planned.epochs:,} epochs"
     assert short[2].startswith("Time: about ")
-    assert "of training on one worker slot if no trial is stopped" in short[2]
+    assert "of training one trial at a time if no trial is stopped" in short[2]
     assert any(line.startswith("Verdict: tested at 0.05 over 8 data sets") for line in short)
     assert full[: len(short) - 2] == short[:-2]
     assert len(short) < len(full) / 2

@@ -74,7 +74,7 @@ def test_undecided_says_what_would_decide_and_which_hyperparameters_were_not_sea
     assert not undecided.is_different
     assert undecided.low < 0 < undecided.high
     assert "It is not shown to be worse than contrastive (p" in text
-    assert "To decide, run: podium compare triplet --minutes 5" in text
+    assert "For a surer answer, run: podium compare triplet --minutes 5" in text
     assert "only learning rates were searched, not margin" in text
     assert "search_space = {'margin': {'low': ..., 'high': ...}}" in text
 

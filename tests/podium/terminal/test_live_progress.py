@@ -149,4 +149,4 @@ def test_many_losses_with_long_names_have_a_line_each_that_fits(width, changes):
         assert row.endswith("50.0")
     rest = " ".join(" ".join(lines[21:]).split())
     assert "+26 more searches" in rest
-    assert ("no room for" in rest) == (width < 120)
+    assert ("not shown for lack of room: " in rest) == (width < 120)
