@@ -88,6 +88,7 @@ expect: null                     # or {{source: PAPER, tolerance: 1.0, file: tab
 quarantine: none                 # record, record_all: score searches on test classes too, unread
 metrics: {{k: [1, 2, 4, 8]}}     # Recall@K, the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
+log: []                          # tensorboard, wandb, mlflow: a run of every trial there
 budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/how-to/budgets.md
 resources:                       # of one trial; fractions share a GPU
   cpus_per_trial: 1

@@ -24,7 +24,7 @@ _KEYS = tuple(
     for key in (field.name, *(_OF_LOSSES if field.name == "image_sizes" else ()))
 )
 
-_IF_ANY = ("code", "labels")
+_IF_ANY = ("code", "labels", "log")
 
 _KIND_NAMES = {Real: "real", Int: "int", Choice: "choice"}
 
@@ -34,8 +34,9 @@ _UNREADABLE = "the stored study is not one that this podium reads"
 def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
-    What the study file states for single losses is there by key, and then by loss. Only ``code``
-    and ``labels`` are missing where no loss has any, and ``population`` where there can be none.
+    What the study file states for single losses is there by key, and then by loss. Only ``code``,
+    ``labels`` and ``log`` are missing where there are none, and ``population`` where there can be
+    none.
     """
     values = asdict(study) | {
         "losses": study.loss_names,

@@ -21,6 +21,7 @@ from podium.trainables.settings.trial_settings import (
 
 T = TypeVar("T")
 
+LogTool = Literal["tensorboard", "wandb", "mlflow"]
 Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
 Stopping = Literal["asha", "folds", "none"]
@@ -269,6 +270,7 @@ class Study:
         declared_differences: name of what differs between the losses -> why
             (`orchestrator.study.fairness`); changes no number.
         expect: published results to compare those of the study with; changes no number.
+        log: tools that get every trial as a run of theirs, where the run names none.
         ks: values of K of the metrics; the first is the primary one.
     """
 
@@ -292,6 +294,7 @@ class Study:
     tournament: TournamentRules = field(default_factory=TournamentRules)
     expect: Expected | None = None
     keep: KeepSettings = field(default_factory=KeepSettings)
+    log: Different[LogTool] = ()
     quarantine: Quarantine = "none"
     ks: Ks = (1, 2, 4, 8)
     seed: Seed = 0

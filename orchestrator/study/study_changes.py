@@ -17,6 +17,7 @@ _FREE = (
     "expect",
     "keep.",
     "labels.",
+    "log",
     "resources.",
     "final.protocol.classes_file",  # what was in the file is in val_classes
     "search.max_concurrent",

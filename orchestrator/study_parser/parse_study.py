@@ -8,6 +8,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args
@@ -148,7 +149,7 @@ def _without_protocol(given: object) -> object:
 # Fields of a study that are read as they are.
 _PLAIN = [
     *("embedding_dims", "resources", "budget", "image_sizes", "tournament", "keep"),
-    *("quarantine", "seed", "storage"),
+    *("log", "quarantine", "seed", "storage"),
 ]
 # Sections that are read by what knows more than their type.
 _OTHERS = ("datasets", "backbones", "protocol", "training", "expect")
@@ -195,6 +196,9 @@ def read_study(given: Given, problems: Problems) -> Study:
     plain: dict[str, Any] = {name: getattr(keys, name, None) for name in _PLAIN}
     if keys and "storage" in values:
         plain["storage"] = read_storage(keys.storage, ("storage",), problems)
+    for index, tool in enumerate(plain["log"] or ()):
+        if find_spec("tensorboardX" if tool == "tensorboard" else tool) is None:
+            problems.at(("log", index), f"{tool} needs a package: pip install {tool}")
     problems.raise_any()
     size = default_image_size(recipe, datasets)
     plain["image_sizes"] = keys.image_sizes or (() if size is None else (size,))
@@ -272,6 +276,13 @@ def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings | 
     values = {"name": item} if isinstance(item, str) else item
     if not isinstance(values, dict) or not str(values.get("name", "")).strip():
         problems.at(path, "must be a name, or a mapping with a name", got=item)
+        return None
+    if ".py:" in str(values["name"]):
+        rule = (
+            f"`podium datasets fetch {values['name']} DIR` makes a folder of it, once: then name"
+            " {name: folder, root: DIR}"
+        )
+        problems.add(path, rule, got=values["name"])
         return None
     options = dict(values)
     for key, value in values.items():

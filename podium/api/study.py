@@ -169,7 +169,7 @@ class Study:
         retry_failed: bool | Collection[str] = False,
         on_event: "Callable[[Event], object] | None" = None,
         progress: bool = True,
-        log: Sequence[str] = (),
+        log: Sequence[str] | None = None,
     ) -> "Results":
         """Start the study, or continue it where it stopped.
 
@@ -189,6 +189,7 @@ class Study:
                 notebook; otherwise there are warnings alone, such as what failed.
             log: tools that get every trial as a run of theirs while it runs: ``tensorboard`` (in
                 ``runs/STUDY``), ``wandb``, ``mlflow``. One that fails costs a warning.
+                None: those of the study.
 
         Returns:
             The results.
@@ -231,7 +232,7 @@ def run_to_end(
     retry_failed: bool | Collection[str] = False,
     on_event: "Callable[[Event], object] | None" = None,
     progress: bool = True,
-    log: Sequence[str] = (),
+    log: Sequence[str] | None = None,
 ) -> "RunEnd":
     """Run a study as `Study.run` does, and return how the run ended."""
     if local and address is not None:
@@ -245,7 +246,7 @@ def run_to_end(
     with _messages_shown(logging.INFO if progress else logging.WARNING):
         try:
             with (
-                _logged(log, resolved.name, on_event) as tell,
+                _logged(resolved.log if log is None else log, resolved.name, on_event) as tell,
                 StopSignals() if handles_signals else nullcontext() as signals,
             ):
                 check_writable(study.folder)

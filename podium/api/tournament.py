@@ -40,6 +40,7 @@ from podium.terminal.shown_table import captioned
 from podium.trainables.tasks import METRICS
 
 _K = "k"
+_OF_A_STUDY = "podium.results(FOLDER).tournament() ranks the losses of a study"
 _DISTANCES = [it.name for its in METRICS.values() for it in its if it.direction == "minimise"]
 
 
@@ -243,8 +244,7 @@ def _table_of(given: object) -> Path | TableFile:
         place = or_shipped(parse_place(given))
         if not is_table(place):
             raise PodiumError(
-                f"a table must be a file such as scores.csv; got {given}, which is taken for a"
-                " study: podium.results reads those"
+                f"a table must be a file such as scores.csv; got {given} ({_OF_A_STUDY})"
             )
         return place
     if isinstance(given, pl.LazyFrame):
@@ -257,5 +257,5 @@ def _table_of(given: object) -> Path | TableFile:
         return table_of_frame(pl.DataFrame(given))
     raise PodiumError(
         "a table must be a polars or pandas frame, or the path of a file; got a value of the type"
-        f" {type(given).__name__}"
+        f" {type(given).__name__} ({_OF_A_STUDY})"
     )

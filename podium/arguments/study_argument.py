@@ -72,7 +72,7 @@ LogTools = Annotated[
         "--log",
         metavar="TOOL",
         help="Log every trial as a run of this tool, scores of each epoch while it runs:"
-        " tensorboard (in runs/STUDY), wandb or mlflow. Repeatable.",
+        " tensorboard (in runs/STUDY), wandb or mlflow; default: the study's `log`. Repeatable.",
         show_default=False,
     ),
 ]

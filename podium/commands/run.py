@@ -73,7 +73,7 @@ def command(
         address=address,
         retry_failed=causes or retry_failed,
         progress=not quiet,
-        log=log or (),
+        log=log or None,
     )
     if end.out_of_budget is not None:
         return INTERRUPTED

@@ -110,6 +110,7 @@ def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
     expected["datasets"] = [{"name": item["name"]} for item in expected["datasets"]]
     expected["search.early_stopping"] = expected["search.early_stopping.kind"]
     expected["search.population"] = False  # off
+    expected["log"] = []
     expected["declared_differences"] = {}
     training = asdict(training_for("fast", dataset="glyphs", backbone="conv_small"))
     expected |= {f"training.{name}": value for name, value in training.items()}

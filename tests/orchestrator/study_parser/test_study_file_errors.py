@@ -25,6 +25,8 @@ final: {train_on: [most]} -> final.train_on[0] must be one of .*; got "most"; ch
 datasets: [] -> datasets must be a list with at least one item; got []
 training: {lr: 3} -> unknown key in training; got "lr"; did you mean learning_rate? choices: .*
 training: {epochs: [5, 10]} -> training.epochs must be a whole number .*; got [5, 10]
+datasets: [./own.py:Mine] -> `podium datasets fetch ./own.py:Mine DIR` makes a folder of it.*
+log: [tensorbord] -> log[0] must be one of .*; got "tensorbord"; did you mean tensorboard? .*
 datasets: [glyps] -> unknown data set 'glyps' (did you mean 'glyphs'.*; known: .*
 datasets: [{script: latin}] -> datasets[0] must be a name, or a mapping with a name; .*
 datasets: [{name: glyphs, script: [latin]}] -> datasets[0].script must be one value; .*

@@ -88,4 +88,5 @@ def test_what_does_not_fit_is_refused_with_what_there_is(options, message):
 
 def test_what_is_no_table_is_refused():
     assert "got a value of the type dict" in refused(ROWS)
-    assert "podium.results reads those" in refused("quickstart")
+    for given in ("quickstart", object()):
+        assert "podium.results(FOLDER).tournament() ranks" in refused(given)

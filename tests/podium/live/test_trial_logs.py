@@ -28,7 +28,8 @@ def results_of(folder):
 
 
 def test_a_live_log_of_tensorboard_equals_the_one_of_the_stored_trials(study):
-    done = podium("run", "study.yaml", "--local", "--log", "tensorboard", cwd=study)
+    (study / "study.yaml").write_text(f"{KFOLD}log: [tensorboard]\n")
+    done = podium("run", "study.yaml", "--local", cwd=study)
     assert done.returncode == 0, done.stderr
     write_stored(Reader(results_of(study)), study / "stored")
     live, stored = runs_of(next((study / "runs").iterdir())), runs_of(study / "stored")
