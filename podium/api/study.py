@@ -2,11 +2,13 @@
 
 import logging
 import os
+import textwrap
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ from podium.orchestrator.results.storage.printable_text import one_line
 from podium.orchestrator.study.study import Study as ResolvedStudy
 from podium.stop_signals import Interrupted, Stopped, StopSignals
 from podium.terminal.fitting_table import terminal_width
-from podium.terminal.printing import paragraphs, say
+from podium.terminal.printing import say
 
 if TYPE_CHECKING:
     from podium.api.results import Results
@@ -274,7 +276,9 @@ class _Shown(logging.Handler):
     """Prints messages as wide as the terminal, without dates and names."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(paragraphs([record.getMessage()], terminal_width()), err=True)
+        lines = record.getMessage().split("\n")
+        fit = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)  # paths stay
+        say("\n".join(fit(line, terminal_width()) for line in lines), err=True)
 
 
 @contextmanager

@@ -120,8 +120,8 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
 
 
 def filled(text: str, width: int = 80) -> str:
-    """A paragraph in lines of at most ``width`` columns; words and paths stay whole."""
-    return textwrap.fill(text, width, break_on_hyphens=False, break_long_words=False)
+    """A paragraph in lines of at most ``width`` columns; words with hyphens stay whole."""
+    return textwrap.fill(text, width, break_on_hyphens=False)
 
 
 def paragraphs(parts: Iterable[str], width: int = 80) -> str:
