@@ -100,7 +100,7 @@ class BridgeCallback(tune.Callback):
 
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
         """A process has the job, a new one or a used one."""
-        self._bridge.started(trial.trial_id)
+        self._bridge.kept(lambda: self._bridge.started(trial.trial_id), None)
 
     def on_trial_result(
         self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **_: Any
