@@ -54,8 +54,8 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
     tournament = results.tournament
     metric = results.ranked_by.label
     spent = float(attempts_of(results)["gpu_seconds"].sum())
-    unit = "of GPUs" if has_gpus(results.study) else "of training"
-    cost = (duration(spent), f"{unit}, for {counted(results.trials.height, 'trial')}")
+    unit = "GPU time" if has_gpus(results.study) else "training"
+    cost = (f"{results.trials.height:,}", f"trials, {duration(spent)} of {unit}")
     said = Summary(
         verdict=answer_headline(results),
         facts=(cost,),

@@ -8,7 +8,6 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args
@@ -196,9 +195,6 @@ def read_study(given: Given, problems: Problems) -> Study:
     plain: dict[str, Any] = {name: getattr(keys, name, None) for name in _PLAIN}
     if keys and "storage" in values:
         plain["storage"] = read_storage(keys.storage, ("storage",), problems)
-    for index, tool in enumerate(plain["log"] or ()):
-        if find_spec("tensorboardX" if tool == "tensorboard" else tool) is None:
-            problems.at(("log", index), f"{tool} needs a package: pip install {tool}")
     problems.raise_any()
     size = default_image_size(recipe, datasets)
     plain["image_sizes"] = keys.image_sizes or (() if size is None else (size,))

@@ -233,7 +233,7 @@ def _made(name: str, study: str) -> TrialLog:
             case "mlflow":
                 return _Mlflow(study)
     except ImportError as error:
-        raise PodiumError(f"--log {name} needs a package: pip install {name}") from error
+        raise PodiumError(f"the log {name} needs a package: pip install {name}") from error
     raise PodiumError(f"log must be of tensorboard, wandb, mlflow; got {name!r}")
 
 

@@ -54,8 +54,8 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
     )
     seconds = attempts_of(one_loss)["gpu_seconds"].sum()
     assert seconds > 0
-    label = f"of training, for {one_loss.trials.height} trials"
-    assert summary.facts[2] == (duration(seconds), label)
+    label = f"trials, {duration(seconds)} of training"
+    assert summary.facts[2] == (f"{one_loss.trials.height}", label)
     levels = [row[1].order for row in summary.leaderboard.rows]
     assert levels == sorted(levels, reverse=True)
     assert levels[0] == pytest.approx(100 * mean)

@@ -55,7 +55,7 @@ def test_a_tool_that_fails_costs_a_warning_and_no_trial(study):
 def test_a_tool_that_is_not_installed_is_named_before_anything_runs(study):
     done = podium("run", "study.yaml", "--local", "--log", "wandb", cwd=study)
     assert done.returncode == 2
-    assert done.stderr == "podium: --log wandb needs a package: pip install wandb\n"
+    assert done.stderr == "podium: the log wandb needs a package: pip install wandb\n"
     assert not (study / "podium-results").exists()
 
 
