@@ -29,7 +29,7 @@ def test_a_study_comes_back_from_its_yaml(tmp_path, text):
 def test_no_default_is_left_out(tmp_path):
     values = resolved_dict(load(tmp_path, MINIMAL))
     of_losses = {"spaces", "values"}
-    assert set(values) == {*Study.__dataclass_fields__, *of_losses} - {"code"}
+    assert set(values) == {*Study.__dataclass_fields__, *of_losses} - {"code", "log"}
     assert values["search"]["early_stopping"] == {
         "kind": "asha",
         "grace_epochs": 1,
@@ -45,7 +45,7 @@ CUB = DatasetSettings(name="cub200")
 
 MORE_WORK_OR_OTHER_RESOURCES = """
 search.trials=9 search.repeats=3 final.seeds=6 embedding_dims=[32,8,16] storage=/else
-search.max_concurrent=5 resources.cpus_per_trial=1.0 resources.trial_hours=null
+search.max_concurrent=5 resources.cpus_per_trial=1.0 resources.trial_hours=null log=[tensorboard]
 """
 
 
