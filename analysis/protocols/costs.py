@@ -6,8 +6,7 @@ import polars as pl
 
 from podium.analysis.protocols.selection_quality import SelectionQuality
 from podium.analysis.scores.cached_reader import CachedReader
-from podium.analysis.scores.gpu_shares import gpus_per_trial
-from podium.analysis.scores.protocol_runs import Protocol, attempt_table
+from podium.analysis.scores.protocol_runs import Protocol
 
 _HOUR_SECONDS = 3600
 
@@ -40,7 +39,7 @@ def study_costs(
         if known["num_cells"].n_unique() == 1:  # else of unlike searches, so no front
             regrets = known.select("protocol", regret="mean")
     rows = (
-        protocol_cost(_attempts(reader, trials))
+        protocol_cost(reader.attempts_at(trials))
         .join(searches, on="protocol", how="left", maintain_order="left")
         .with_columns((pl.col("search_hours") / pl.col("num_searches")).alias("hours_per_search"))
         .join(regrets, on="protocol", how="left", maintain_order="left")
@@ -52,12 +51,7 @@ def study_costs(
 
 def hours_of(reader: CachedReader, trials: pl.DataFrame) -> float:
     """Hours of all attempts at these trials."""
-    return float(_attempts(reader, trials)["gpu_seconds"].sum()) / _HOUR_SECONDS
-
-
-def _attempts(reader: CachedReader, trials: pl.DataFrame) -> pl.DataFrame:
-    gpus = gpus_per_trial(reader.study())
-    return attempt_table(trials, reader.attempts(), gpus_per_trial=gpus)
+    return float(reader.attempts_at(trials)["gpu_seconds"].sum()) / _HOUR_SECONDS
 
 
 def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:

@@ -9,8 +9,7 @@ from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Paragraph, Section
 from podium.analysis.page.tables import Cell, Column, Table, table
 from podium.analysis.scores.final_scores import BASELINES
-from podium.analysis.scores.gpu_shares import gpus_per_trial, has_gpus
-from podium.analysis.scores.protocol_runs import attempt_table
+from podium.analysis.scores.gpu_shares import has_gpus
 from podium.analysis.study_results.study_results import StudyResults
 from podium.analysis.wording import MOST_NAMED, counted, duration, listed
 
@@ -54,17 +53,9 @@ def _budget_text(results: StudyResults) -> str:
     )
 
 
-def attempts_of(results: StudyResults) -> pl.DataFrame:
-    """All attempts at searches and finals, one per row, those without a result too."""
-    made = results.trials.filter(pl.col("same_as").is_null())
-    gpus = gpus_per_trial(results.study)
-    return attempt_table(made, results.reader.attempts(), gpus_per_trial=gpus)
-
-
 def _attempts_text(results: StudyResults) -> str:
     """What all attempts took, and on which machines."""
-    made = results.trials.filter(pl.col("same_as").is_null())
-    attempts = attempts_of(results)
+    made, attempts = results.trials.filter(pl.col("same_as").is_null()), results.attempts
     if attempts.is_empty():
         return "Nothing has been spent on searches and finals yet."
     is_repeated = pl.col("number") < pl.col("number").max().over("trial")

@@ -129,7 +129,7 @@ def _regret_against_cost(study: ProtocolStudy, table: Table) -> Illustration | N
         for row, (_, low, high) in rows
     ]
     on_front = [row["on_front"] for row, _ in rows]
-    unit = "GPU-minutes" if study.has_gpus else "Minutes of one slot"
+    unit = "GPU-minutes" if study.has_gpus else "Minutes of training"
     looks = series_of(study.order)
     plot = scatter_plot(
         points,

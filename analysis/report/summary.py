@@ -11,7 +11,6 @@ from podium.analysis.figures.plot import Plot
 from podium.analysis.figures.series import Series
 from podium.analysis.page.html_page import Illustration, Summary
 from podium.analysis.page.tables import Column, Table, table
-from podium.analysis.report.compute_cost import attempts_of
 from podium.analysis.report.protocol_summary import protocol_summary
 from podium.analysis.report.verdict import answer_headline, answer_sentences, notices
 from podium.analysis.scores.final_scores import BASELINES
@@ -53,9 +52,10 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
 def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
     tournament = results.tournament
     metric = results.ranked_by.label
-    spent = float(attempts_of(results)["gpu_seconds"].sum())
+    attempts = results.attempts
+    spent = duration(float(attempts["gpu_seconds"].sum()))
     unit = "GPU time" if has_gpus(results.study) else "training"
-    cost = (f"{results.trials.height:,}", f"trials, {duration(spent)} of {unit}")
+    cost = (f"{attempts['trial'].n_unique():,}", f"trials that took {spent} of {unit}")
     said = Summary(
         verdict=answer_headline(results),
         facts=(cost,),

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import polars as pl
 
-from podium.analysis.scores.protocol_runs import chosen_k, runs_of
+from podium.analysis.scores.gpu_shares import gpus_per_trial
+from podium.analysis.scores.protocol_runs import attempt_table, chosen_k, runs_of
 from podium.analysis.scores.search_hits import SearchHits
 from podium.analysis.scores.shown_reader import ShownReader
 from podium.orchestrator.results.storage.locations import Place
@@ -60,6 +61,11 @@ class CachedReader(ShownReader):
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt, as `Reader` has them, read at the first call."""
         return self._attempts.lazy()
+
+    def attempts_at(self, trials: pl.DataFrame) -> pl.DataFrame:
+        """Every attempt at these trials and what it took, from `attempt_table`."""
+        gpus = gpus_per_trial(self.study())
+        return attempt_table(trials, self.attempts(), gpus_per_trial=gpus)
 
     def search_runs(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Runs of the searches among these trials, by the objective at the kept K."""

@@ -166,6 +166,11 @@ class StudyResults:
         """Trials of the protocol, from `analysis.scores.compared_runs.trials_of`."""
         return trials_of(self.trials, self.protocol.label)
 
+    @cached_property
+    def attempts(self) -> pl.DataFrame:
+        """All attempts at searches and finals, those without a result too; a copy had none."""
+        return self.reader.attempts_at(self.trials.filter(pl.col("same_as").is_null()))
+
     @property
     def search_trials(self) -> pl.DataFrame:
         """Trials of the protocol's searches."""

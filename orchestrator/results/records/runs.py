@@ -135,7 +135,6 @@ def read_runs(paths: StudyPaths) -> list[Run]:
                 f"{due} is missing, while there is {files[-1].name}: what it spent would be spent"
                 " again. Restore the file from a copy"
             )
-        (values or {}).pop("slots", None)  # which earlier versions of podium wrote, and none read
         run = parsed(_ADAPTER, json.dumps(values).encode(), str(file), "run")
         if run.number != len(runs) + 1:
             raise CorruptFileError(
